@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Writes the locks beside this file: `make lock`, or `python3 docker/lock.py`.
+
+Each docker/NAME.in is resolved for each Python together with the lists it is installed with, so that the locks of one
+Python always fit together, and written with the hashes of every file of a version (wheels of any platform). The
+resolver is uv, which resolves for a Python that is not installed; it comes pinned into a folder that is deleted
+afterwards. Versions that are in a lock already are kept where they still fit; `--upgrade` looks for newer ones.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import venv
+
+UV = "uv==0.13.9"
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+# The patch release is that of the base image: some packages ask for more than 3.6.0.
+PYTHONS = {"3.6": "3.6.8", "3.7": "3.7.1"}
+
+# glibc 2.17, although the base image has 2.27: what resolves for the older one installs everywhere.
+PLATFORM = "x86_64-manylinux2014"
+
+# Packages that have no wheel for a Python. Everything else is installed from wheels only.
+FROM_SOURCE = {"3.6": ["pycocotools", "gast", "termcolor"], "3.7": ["pycocotools", "gast"]}
+
+# lock name: (lists resolved together, locks installed before it, whose packages it need not repeat)
+LOCKS = [
+    ("requirements", ["requirements"], []),
+    ("build", ["build"], []),
+    ("tensorflow", ["requirements", "build", "tensorflow"], ["requirements", "build"]),
+    ("test", ["requirements", "build", "tensorflow", "test"], ["requirements", "build", "tensorflow"]),
+]
+
+
+def resolve(uv, python, lists, constraints, upgrade, scratch):
+    """Returns {package: its lock lines} for the lists together, in the order of their names."""
+    output = os.path.join(scratch, "resolved.txt")
+    with open(output, "w") as file:
+        file.write("" if upgrade else constraints)
+    command = [uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--generate-hashes",
+               "--no-emit-index-url", "--no-emit-find-links",
+               "--python-version", PYTHONS[python], "--python-platform", PLATFORM, "--output-file", output]
+    command += ["--only-binary", ":all:"]
+    for package in FROM_SOURCE[python]:
+        command += ["--no-binary", package]
+    # From the folder, so that no path of this machine gets into a message; --no-config for the same reason.
+    command += ["--no-config"] + ["{}.in".format(name) for name in lists]
+    subprocess.check_call(command, cwd=FOLDER)
+    with open(output) as file:
+        return split(file.read())
+
+
+def split(text):
+    """Splits a lock into {package: its lines}."""
+    entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)
+    return {re.match(r"[A-Za-z0-9._-]+", entry).group().lower(): entry for entry in entries if entry[:1].isalnum()}
+
+
+def header(name, python):
+    """The comment and the options on top of a lock; pip reads the options."""
+    lines = ["# Python {}, from {}.in by `make lock`: do not edit.".format(python, name), "--only-binary :all:"]
+    if name in ("requirements", "tensorflow"):
+        # Both say the same, because pip forgets the exceptions of one file at `:all:` in the next.
+        lines += ["# No wheel for this Python: built from the hashed source archive.",
+                  "--no-binary {}".format(",".join(FROM_SOURCE[python]))]
+    return "\n".join(lines) + "\n\n"
+
+
+def lock(uv, python, upgrade, scratch):
+    """Writes the locks of one Python."""
+    # One resolution of everything, kept as the wish of each following one: the same package, the same version.
+    paths = {name: os.path.join(FOLDER, "{}-{}.lock".format(name, python)) for name, _, _ in LOCKS}
+    before = "".join(open(path).read() for path in paths.values() if os.path.exists(path))
+    everything = resolve(uv, python, LOCKS[-1][1], "".join(split(before).values()), upgrade, scratch)
+    written = {}
+    for name, lists, installed in LOCKS:
+        resolved = resolve(uv, python, lists, "".join(everything.values()), False, scratch)
+        known = set().union(*(written[other] for other in installed))
+        written[name] = {package: entry for package, entry in resolved.items() if package not in known}
+        temporary = paths[name] + ".new"
+        with open(temporary, "w") as file:
+            file.write(header(name, python) + "".join(written[name][package] for package in sorted(written[name])))
+        os.replace(temporary, paths[name])
+        print("{}: {} packages".format(os.path.basename(paths[name]), len(written[name])))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Write docker/*.lock from docker/*.in.")
+    parser.add_argument("--upgrade", action="store_true", help="look for newer versions of what is not pinned")
+    arguments = parser.parse_args()
+    if sys.version_info < (3, 8):
+        sys.exit("The resolver needs Python 3.8 or newer, this is {}.{}. Run it as, for example, "
+                 "`python3.11 docker/lock.py`.".format(*sys.version_info[:2]))
+    with tempfile.TemporaryDirectory() as scratch:
+        venv.create(os.path.join(scratch, "venv"), with_pip=True)
+        binaries = os.path.join(scratch, "venv", "bin")
+        subprocess.check_call([os.path.join(binaries, "python"), "-m", "pip", "install", "--quiet", UV])
+        for python in PYTHONS:
+            lock(os.path.join(binaries, "uv"), python, arguments.upgrade, scratch)
+
+
+if __name__ == "__main__":
+    main()
