@@ -1,0 +1,115 @@
+"""The command line: fetch, verify, apply, list and diff."""
+import argparse
+import importlib
+import os
+import shutil
+import sys
+import textwrap
+
+import object_detection_patches
+from object_detection_patches import source, tree
+from object_detection_patches.errors import Refused, SourceError
+
+
+def main(arguments):
+    """Runs one command. Returns the exit code: 0 done, 2 a wrong command, 3 a tree or package that is not right."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except Refused as refused:
+        print("error: {}".format(refused), file=sys.stderr)
+        return refused.exit_code
+    except OSError as error:
+        print("error: {}: {}.".format(error.filename, error.strerror), file=sys.stderr)
+        return 3
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m object_detection_patches",
+        description="Fetch the pinned TensorFlow 1 Object Detection API, check it and patch it.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands.required = True
+
+    fetch = _command(commands, "fetch", _fetch, "download the pinned package and unpack it into DIR")
+    fetch.add_argument("--wheel", metavar="FILE", help="the wheel, downloaded before")
+    _command(commands, "verify", _verify, "tell pristine, patched and foreign files of DIR apart")
+    _choice(_command(commands, "apply", _apply, "make DIR hold the patches (all, or those chosen)"))
+    _choice(_command(commands, "diff", _diff, "print what the patches change in DIR, as a unified diff"))
+    listing = commands.add_parser("list", help="show the patches")
+    listing.set_defaults(run=_list)
+    return parser
+
+
+def _command(commands, name, run, text):
+    command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    command.add_argument("dir", metavar="DIR", help="the folder that holds object_detection, nets, ...")
+    command.set_defaults(run=run)
+    return command
+
+
+def _choice(command):
+    command.add_argument("--only", metavar="NAME", action="append", default=[], help="this patch alone; repeatable")
+    command.add_argument("--without", metavar="NAME", action="append", default=[],
+                         help="all patches but this; repeatable")
+
+
+def _fetch(options):
+    root = options.dir
+    if os.path.isdir(root) and os.listdir(root):
+        foreign = tree.verify(root).foreign
+        if foreign:
+            raise SourceError("{} is already there and {} of its files are not of the pinned API: {}.".format(
+                root, len(foreign), ", ".join(foreign[:3])), "Remove the folder to fetch it again.")
+        print("{} already holds {} {}".format(root, source.PACKAGE, source.VERSION))
+        return 0
+    source.fetch(root, options.wheel)
+    print("fetched {} {} (upstream commit {}) into {}".format(
+        source.PACKAGE, source.VERSION, source.COMMIT[:8], root))
+    return 0
+
+
+def _verify(options):
+    report = tree.verify(options.dir)
+    print("{}: {} pristine, {} patched, {} patched by another version, {} foreign".format(
+        options.dir, *[len(paths) for paths in report[:4]]))
+    if report.patches:
+        print("patches: " + ", ".join(report.patches))
+    for state in ("patched", "outdated", "foreign"):
+        for path in getattr(report, state):
+            print("{:9} {}".format(state, path))
+    if report.outdated:
+        print("Run apply again to bring the outdated files up to date.")
+    return 3 if report.foreign else 0
+
+
+def _apply(options):
+    patches = tree.select(options.only, options.without)
+    written = tree.apply(options.dir, patches)
+    for path in written:
+        print("wrote {}".format(path))
+    print("{} holds {} patches{}".format(options.dir, len(patches), "" if written else ", as before"))
+    return 0
+
+
+def _diff(options):
+    for line in tree.diff(options.dir, tree.select(options.only, options.without)):
+        sys.stdout.buffer.write(line.encode("utf-8", "surrogateescape"))
+    return 0
+
+
+def _list(options):
+    patches = [importlib.import_module("object_detection_patches." + name)
+               for name in object_detection_patches.PATCHES]
+    width = max(len(patch.NAME) for patch in patches) + 2
+    files = max(len(path) for patch in patches for path in patch.FILES + patch.ADDS) + 2
+    cures = max(30, shutil.get_terminal_size((140, 24)).columns - width - files)
+    row = "{{:{}}}{{:{}}}{{}}".format(width, files)
+    print(row.format("NAME", "FILES", "CURES"))
+    for patch in patches:
+        paths = list(patch.FILES + patch.ADDS)
+        lines = textwrap.wrap(patch.CURES, cures)
+        for index in range(max(len(paths), len(lines))):
+            print(row.format(patch.NAME if index == 0 else "", paths[index] if index < len(paths) else "",
+                             lines[index] if index < len(lines) else "").rstrip())
+    return 0

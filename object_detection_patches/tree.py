@@ -1,0 +1,225 @@
+"""A folder with the API in it: which patches it has, applying them, and what they change.
+
+The original of every changed file is kept in `.pristine/` and `.patches.json` records what was written, so that a
+patched tree can be told from one that somebody edited, patched again with other patches, or compared.
+"""
+import compileall
+import difflib
+import hashlib
+import importlib
+import importlib.util
+import json
+import os
+import re
+from typing import NamedTuple, Tuple
+
+import object_detection_patches
+from object_detection_patches import source
+from object_detection_patches.errors import PatchError, SourceError, WrongName
+
+RECORD = ".patches.json"
+PRISTINE = ".pristine"
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Report(NamedTuple):
+    """What `verify` found: paths of the pristine, patched, outdated and foreign Python files, and the patches.
+
+    outdated: files written by another version of the patches. foreign: files that are neither upstream's nor ours,
+    or that are missing.
+    """
+
+    pristine: Tuple[str, ...]
+    patched: Tuple[str, ...]
+    outdated: Tuple[str, ...]
+    foreign: Tuple[str, ...]
+    patches: Tuple[str, ...]
+
+
+def select(only=(), without=()):
+    """The patch modules to apply, in order. Raises WrongName for a name that no patch has."""
+    names = object_detection_patches.PATCHES
+    for name in list(only) + list(without):
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            raise WrongName("There is no patch {!r}.".format(name),
+                            "Did you mean {}?".format(near[0]) if near else "Take one of: {}.".format(", ".join(names)))
+    chosen = [name for name in names if (not only or name in only) and name not in without]
+    return [importlib.import_module("object_detection_patches." + name) for name in chosen]
+
+
+def apply(root, patches):
+    """Makes the tree hold exactly these patches, and compiles its modules. Returns the paths it wrote, sorted.
+
+    Everything is worked out before anything is written.
+    Raises PatchError (a construct is not there exactly once), SourceError (not a tree of the API, or a file that was
+    patched before has been edited by hand).
+    """
+    record = _read_record(root)
+    wanted = _patched(root, record, patches)
+    originals = {path: _original(root, record, path) for path in set(wanted) | set(record["files"])}
+    # A path that was patched and is no longer goes back to its original, or away if it was ours.
+    content = {path: wanted.get(path, originals[path]) for path in originals}
+    written = sorted(path for path, data in content.items() if data != _read(root, path))
+
+    names = [patch.NAME for patch in patches]
+    files = {path: {"original": _sha256(originals[path]), "patched": _sha256(wanted[path])} for path in wanted}
+    if written or record["files"] != files or record["patches"] != names:
+        # Recorded before the first write too: a run that is stopped half-way leaves only files the next one knows.
+        _write_record(root, names, {path: dict(files.get(path, {"original": _sha256(originals[path])}),
+                                               was=_sha256(_read(root, path))) for path in content})
+        for path in wanted:
+            if originals[path] is not None:
+                _write(root, os.path.join(PRISTINE, path), originals[path])
+        for path in written:
+            _write(root, path, content[path])
+        _write_record(root, names, files)
+        for path in record["files"]:
+            if path not in wanted:
+                _write(root, os.path.join(PRISTINE, path), None)
+    _compile(root)
+    return written
+
+
+def verify(root):
+    """Compares every Python file of the tree with upstream's ids and with what the patches make. Returns a Report."""
+    record = _read_record(root)
+    expected = {_place(root, path): blob for path, blob in source.blob_ids().items()}
+    _check_is_api(root)
+    try:
+        wanted = _patched(root, record, select(only=record["patches"])) if record["patches"] else {}
+    except (PatchError, SourceError, WrongName):
+        wanted = {}
+    report = Report([], [], [], [], tuple(record["patches"]))
+    for path in sorted(set(expected) | set(record["files"]) | set(source.python_files(root))):
+        data = _read(root, path)
+        if data is not None and path in wanted and data == wanted[path]:
+            report.patched.append(path)
+        elif data is not None and path in record["files"] and _sha256(data) == record["files"][path].get("patched"):
+            report.outdated.append(path)
+        # A checkout on Windows has the same lines with other ends.
+        elif data is not None and expected.get(path) in (
+                source.blob_id(data), source.blob_id(data.replace(b"\r\n", b"\n"))):
+            report.pristine.append(path)
+        else:
+            report.foreign.append(path)
+    return Report(*[tuple(paths) for paths in report])
+
+
+def diff(root, patches):
+    """Yields the lines (str, with their ends) of a unified diff from the original files to the patched ones."""
+    record = _read_record(root)
+    for path, data in sorted(_patched(root, record, patches).items()):
+        original = _original(root, record, path)
+        yield from difflib.unified_diff(_lines(original), _lines(data),
+                                        "/dev/null" if original is None else "a/" + path, "b/" + path)
+
+
+def _patched(root, record, patches):
+    # The content of every file the patches change or add, by path.
+    from object_detection_patches import edits  # LibCST takes longer to import than most commands take to run.
+    _check_is_api(root)
+    content = {}
+    for patch in patches:
+        for name in patch.FILES:
+            path = _place(root, name)
+            data = content.get(path, _original(root, record, path))
+            if data is None:
+                raise PatchError(patch.NAME, path, "the file", 0)
+            file = edits.File(patch.NAME, path, data)
+            patch.transform(name, file)
+            content[path] = file.data
+        for name in patch.ADDS:
+            path = _place(root, name)
+            if _original(root, record, path) is not None:
+                raise SourceError("The file {}, which the patch {} adds, is already there and is not ours.".format(
+                    path, patch.NAME), "Move it away.")
+            with open(os.path.join(_HERE, "added", *name.split("/")), "rb") as file:
+                content[path] = file.read()
+    return content
+
+
+def _original(root, record, path):
+    # The content of a file before any patch; None for a file that only the patches bring.
+    data = _read(root, path)
+    entry = record["files"].get(path)
+    if entry is None:
+        return data
+    found = _sha256(data)
+    if found == entry["original"]:
+        return data
+    if found not in (entry.get("patched"), entry.get("was")):
+        raise SourceError("{} was changed by hand after it was patched.".format(os.path.join(root, path)),
+                          "Put it back, or remove {} and fetch it again.".format(root))
+    if entry["original"] is None:
+        return None
+    data = _read(root, os.path.join(PRISTINE, path))
+    if _sha256(data) != entry["original"]:
+        raise SourceError("The original of {} is missing or changed.".format(os.path.join(root, path)),
+                          "Remove {} and fetch it again.".format(root))
+    return data
+
+
+def _place(root, path):
+    # In a checkout of tensorflow/models, slim's packages are not beside object_detection but one folder down.
+    if not path.startswith("object_detection/") and os.path.isdir(os.path.join(root, "slim", "deployment")):
+        return "slim/" + path
+    return path
+
+
+def _check_is_api(root):
+    if not os.path.isdir(os.path.join(root, "object_detection")):
+        raise SourceError("{} holds no Object Detection API.".format(root),
+                          "Bring it with: python -m object_detection_patches fetch {}".format(root))
+
+
+def _read(root, path):
+    try:
+        with open(os.path.join(root, path), "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _write(root, path, data):
+    target = os.path.join(root, path)
+    if path.endswith(".py") and PRISTINE not in path:
+        # A .pyc is taken for current if size and second agree, which two patched versions of a file can.
+        _remove(importlib.util.cache_from_source(target))
+    if data is None:
+        return _remove(target)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    temporary = target + ".tmp"
+    with open(temporary, "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+    return os.replace(temporary, target)
+
+
+def _remove(path):
+    if os.path.exists(path):
+        os.remove(path)
+
+
+def _read_record(root):
+    data = _read(root, RECORD)
+    return json.loads(data.decode()) if data else {"format": 1, "patches": [], "files": {}}
+
+
+def _write_record(root, patches, files):
+    record = {"format": 1, "patches": patches, "files": files}
+    _write(root, RECORD, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode())
+
+
+def _compile(root):
+    # Imports of a tree without .pyc files cost seconds at every start where the user cannot write them.
+    compileall.compile_dir(root, quiet=2, rx=re.compile(r"[/\\]\.[^/\\.]"))
+
+
+def _sha256(data):
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _lines(data):
+    return [] if data is None else data.decode("utf-8", "surrogateescape").splitlines(keepends=True)
