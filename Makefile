@@ -1,0 +1,45 @@
+# The front door. Settings are variables, in either place: `make train TRAINER=clone` or `TRAINER=clone make train`.
+.DEFAULT_GOAL := help
+.PHONY: help train eval pets-tfrecord mini-pets setup tensorboard test test-fast test-full test-image lock clean
+
+PYTHON ?= python3
+LAUNCH = $(PYTHON) -m launcher
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+train:  ## train, evaluate and show the result: on all GPUs, or on the CPU where there is none
+	@$(LAUNCH) train
+
+eval:  ## evaluate the checkpoints of a run (RUN_DIR=)
+	@$(LAUNCH) eval
+
+mini-pets:  ## draw the small built-in dataset into data/mini-pets
+	@$(LAUNCH) data mini-pets
+
+pets-tfrecord:  ## make TFRecords of Oxford-IIIT Pet in data/pets: downloaded, or from PETS_DIR=
+	@$(LAUNCH) data pets
+
+tensorboard:  ## show the curves of all runs on http://127.0.0.1:6006
+	@$(LAUNCH) tensorboard
+
+setup:  ## prepare the place where training runs, without training
+	@$(LAUNCH) setup
+
+test:  ## all tests but the long ones and those of the image (up to 15 minutes)
+	@$(LAUNCH) pytest -m "not long and not image"
+
+test-fast:  ## the tests that neither train nor load TensorFlow (under 90 seconds)
+	@$(LAUNCH) pytest -m "not tensorflow and not training and not long and not image"
+
+test-full: test  ## `make test`, then the long tests (up to 45 minutes)
+	@$(LAUNCH) pytest -m "long and not image"
+
+test-image:  ## the tests of the Docker image, where an engine answers
+	@$(LAUNCH) image-tests ../shared/docker
+
+lock:  ## resolve docker/*.in anew into the locks beside them
+	@$(PYTHON) docker/lock.py
+
+clean:  ## remove the environment and caches; runs/ and data/ stay
+	@rm -rf .venv .pytest_cache .hypothesis && find . -name __pycache__ -type d -prune -exec rm -rf {} +

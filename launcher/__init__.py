@@ -1,0 +1,22 @@
+"""The host side of the Makefile: finds out where to run (Docker or a virtual environment) and runs it there.
+
+Standard library only, since this is what runs before anything is installed, on any python3 from 3.6 on.
+"""
+
+
+class LaunchError(Exception):
+    """A refusal people see: `what` is wrong, what to `do`, and the exit `code` (2 settings, 3 this machine)."""
+
+    def __init__(self, what, do, code=3):
+        super().__init__(what)
+        self.what = what
+        self.do = do
+        self.code = code
+
+    def __str__(self):
+        return "{}\n{}".format(self.what, self.do)
+
+
+def say(line, end="\n"):
+    """Prints one line at once, also into a pipe: what follows is another process writing to the same place."""
+    print(line, end=end, flush=True)

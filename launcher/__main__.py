@@ -1,0 +1,276 @@
+"""`python3 -m launcher COMMAND`, the Makefile's helper: decides where a command runs, prepares that place, runs it.
+
+The command then takes this process's place, so that signals reach it and its exit code is the one people see.
+"""
+
+import difflib
+import os
+import signal
+import subprocess
+import sys
+
+from launcher import LaunchError, environment, host, say, where
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD_LOG = os.path.join("runs", "docker-build.log")
+LOG_LINES_SHOWN = 15
+DATASETS = ("mini-pets", "pets")
+
+USAGE = """\
+usage: python3 -m launcher COMMAND
+
+  setup [--tests]   prepare the place to run in; --tests: the virtual environment that the tests use
+  train             train, then evaluate (settings are variables: docs/settings.md)
+  eval              evaluate the checkpoints of a run
+  data NAME         prepare the dataset mini-pets or pets (PETS_DIR: a folder with the pictures)
+  tensorboard       show the curves of runs/ on 127.0.0.1:6006
+  python ARGS...    run the virtual environment's Python
+  pytest ARGS...    run tests in the virtual environment
+  image-tests DIR   test the image; DIR/engine-up and DIR/base-image start an engine where none answers
+
+RUN_IN=docker or RUN_IN=venv says where; otherwise it is found out."""
+
+
+def main(argv, environ):
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        say(USAGE)
+        return 0
+    name, arguments = argv[0], argv[1:]
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        raise LaunchError(
+            "There is no command {}.".format(name),
+            "Did you mean {}?".format(near[0]) if near else USAGE,
+            code=2,
+        )
+    return COMMANDS[name](arguments, environ)
+
+
+def setup(arguments, environ):
+    if arguments not in ([], ["--tests"]):
+        raise LaunchError("setup does not take {}.".format(" ".join(arguments)), "It takes --tests or nothing.", 2)
+    if arguments:
+        environment.ensure(ROOT, environ, tests=True)
+        say("The environment of the tests is ready.")
+        return 0
+    place = find_place(environ, gpus=None)
+    say(place.line)
+    if place.kind == "docker":
+        build_image(with_user(environ))
+        say("The image is ready.")
+    else:
+        environment.ensure(ROOT, environ)
+        say("The virtual environment is ready.")
+    return 0
+
+
+def train(arguments, environ):
+    return run_entrypoint("train", arguments, environ)
+
+
+def evaluate(arguments, environ):
+    return run_entrypoint("eval", arguments, environ)
+
+
+def run_entrypoint(command, arguments, environ):
+    """Runs `entrypoint.py train` or `eval` on the devices there are."""
+    if arguments:
+        raise LaunchError(
+            "{} takes no arguments, and got {}.".format(command, " ".join(arguments)),
+            "Settings are variables: make {} TRAINER=clone".format(command),
+            code=2,
+        )
+    gpus = host.count_gpus()
+    place = find_place(environ, gpus, command)
+    settings, line = where.devices(environ, gpus, command, place.kind)
+    say(place.line)
+    say(line)
+    environ = dict(environ, **settings)
+    if place.kind == "docker":
+        return in_container(environ, [command])
+    return in_environment(environ, ["entrypoint.py", command])
+
+
+def data(arguments, environ):
+    if len(arguments) != 1 or arguments[0] not in DATASETS:
+        raise LaunchError(
+            "data does not know {}.".format(" ".join(arguments) or "which dataset"),
+            "The datasets are {}.".format(" and ".join(DATASETS)),
+            code=2,
+        )
+    name = arguments[0]
+    source = pets_dir(environ) if name == "pets" else None
+    place = find_place(environ, gpus=None)
+    say(place.line)
+    if place.kind == "docker":
+        # No GPU is needed to write records.
+        environ = dict(environ, DOCKER_RUNTIME=environ.get("DOCKER_RUNTIME") or "runc")
+        mount = ["--volume", source + ":/pets:ro", "--env", "PETS_DIR=/pets"] if source else []
+        return in_container(environ, ["data", name], mount)
+    command = ["-m", "data_prep", name, "--out", "data/" + name]
+    if name == "pets":
+        command += ["--source", source] if source else ["--download"]
+    return in_environment(environ, command)
+
+
+def pets_dir(environ):
+    """The absolute folder that PETS_DIR names, None when it is not set."""
+    value = environ.get("PETS_DIR")
+    if not value:
+        return None
+    path = os.path.abspath(os.path.join(ROOT, os.path.expanduser(value)))
+    if not os.path.isdir(path):
+        raise LaunchError(
+            "PETS_DIR={} is not a folder.".format(value),
+            "Name the folder that holds images/ and annotations/, or leave PETS_DIR out to download them.",
+            code=2,
+        )
+    return path
+
+
+def tensorboard(arguments, environ):
+    place = find_place(environ, gpus=None)
+    say(place.line)
+    if place.kind == "docker":
+        environ = dict(environ, DOCKER_RUNTIME=environ.get("DOCKER_RUNTIME") or "runc")
+        return in_container(environ, ["tensorboard"], ["--service-ports"])
+    command = ["-m", "tensorboard.main", "--logdir", "runs", "--host", "127.0.0.1", "--port", "6006"]
+    return in_environment(environ, command + arguments)
+
+
+def python(arguments, environ):
+    return in_environment(environ, arguments)
+
+
+def pytest(arguments, environ):
+    return in_environment(environ, ["-m", "pytest"] + arguments, tests=True)
+
+
+def image_tests(arguments, environ):
+    """Runs the tests of the image, or says why not; a folder may bring an engine and a base image."""
+    image = environ.get("BASE_IMAGE") or host.BASE_IMAGE
+    problem = where.docker_problem(host.ask_docker(image), needs_nvidia=False)
+    for script in ("engine-up", "base-image") if problem and arguments else ():
+        path = os.path.join(ROOT, arguments[0], script)
+        if os.path.exists(path):
+            code = subprocess.call([path], cwd=ROOT)
+            if code:
+                raise LaunchError("{} failed with code {}.".format(path, code), "Its own lines above say why.")
+            problem = where.docker_problem(host.ask_docker(image), needs_nvidia=False)
+    if problem:
+        say("SKIPPED: the image's tests need Docker, but {}.".format(problem))
+        return 0
+    return pytest(["tests/image", "-m", "image"], environ)
+
+
+COMMANDS = {
+    "setup": setup,
+    "train": train,
+    "eval": evaluate,
+    "data": data,
+    "tensorboard": tensorboard,
+    "python": python,
+    "pytest": pytest,
+    "image-tests": image_tests,
+}
+
+
+def find_place(environ, gpus, command=None):
+    """The Place to run `command` in. `gpus`: how many there are, None when the command needs none."""
+    image = environ.get("BASE_IMAGE") or host.BASE_IMAGE
+
+    def docker_problem():
+        needs_nvidia = bool(gpus) and where.wants_gpu(environ, gpus, command) and not environ.get("DOCKER_RUNTIME")
+        return where.docker_problem(host.ask_docker(image), needs_nvidia)
+
+    def venv_problem():
+        problem = where.platform_problem()
+        if problem or environment.is_current(ROOT):
+            return problem
+        interpreter, reasons = host.find_python(environ)
+        return None if interpreter else host.python_problem(reasons)
+
+    return where.choose(environ.get("RUN_IN"), docker_problem, venv_problem)
+
+
+def in_environment(environ, arguments, tests=False):
+    """Becomes the environment's Python, in the repository's folder."""
+    executable = environment.ensure(ROOT, environ, tests)
+    environ = dict(environ)
+    if environ.pop("PYTHONPATH", None):
+        # It comes before site-packages: a checkout of the API in it would hide the patched one.
+        say("PYTHONPATH is left out: what it names would hide the locked packages and the patched API.")
+    environ.pop("PYTHONHOME", None)
+    os.chdir(ROOT)
+    become([executable] + arguments, environ)
+
+
+def in_container(environ, command, options=()):
+    """Builds the image where needed, then becomes `docker compose run` of the service `command[0]`."""
+    environ = with_user(environ)
+    build_image(environ)
+    os.chdir(ROOT)
+    run = ["docker", "compose", "run", "--rm"]
+    if not sys.stdin.isatty():
+        run.append("--no-TTY")
+    become(run + list(options) + command, environ)
+
+
+def with_user(environ):
+    """`environ` with UID and GID for compose.yaml: shells do not export them, and results belong to the user."""
+    environ = dict(environ)
+    environ.setdefault("UID", str(os.getuid()))
+    environ.setdefault("GID", str(os.getgid()))
+    return environ
+
+
+def build_image(environ):
+    """`docker compose build`, silent unless it fails: most of the time everything is in the cache."""
+    path = os.path.join(ROOT, BUILD_LOG)
+    say("Building the image (a few minutes the first time; details in {}).".format(BUILD_LOG))
+    with open(path, "wb") as log:
+        code = subprocess.call(
+            ["docker", "compose", "build"], cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT
+        )
+    if code:
+        with open(path, errors="replace") as log:
+            lines = [line.rstrip() for line in log if line.strip()]
+        raise LaunchError(
+            "The image could not be built; the last lines of {}:\n{}".format(
+                BUILD_LOG, "\n".join("    " + line for line in lines[-LOG_LINES_SHOWN:])
+            ),
+            "Correct what they name and run it again, or go without Docker: RUN_IN=venv.",
+        )
+
+
+def become(argv, environ):
+    sys.stdout.flush()
+    os.execvpe(argv[0], argv, environ)
+
+
+def with_dotenv(environ):
+    """`environ` completed from the file .env, which compose reads too: one file for both places."""
+    try:
+        with open(os.path.join(ROOT, ".env")) as source:
+            lines = [line.strip() for line in source]
+    except FileNotFoundError:
+        return dict(environ)
+    settings = {}
+    for line in lines:
+        name, equals, value = line.partition("=")
+        if equals and not line.startswith("#"):
+            settings[name.strip()] = value.strip().strip("\"'")
+    settings.update(environ)
+    return settings
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:], with_dotenv(os.environ)))
+    except LaunchError as error:
+        sys.stdout.flush()
+        print(error, file=sys.stderr)
+        sys.exit(error.code)
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)

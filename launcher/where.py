@@ -1,0 +1,158 @@
+"""Where to run, and on which devices: decisions only, made from answers that `host.py` or a test gives."""
+
+import difflib
+import platform as this_platform
+from typing import NamedTuple
+
+from launcher import LaunchError
+
+COMPOSE_NEEDED = (2, 20)
+PLACES = ("docker", "venv")
+
+WAYS_OUT = """\
+One of these is enough:
+  1. Docker Engine with compose 2.20 or newer, running, and allowed for this user
+  2. CPython 3.7 or 3.6, as python3.7 on the PATH or through pyenv: pyenv install 3.7
+  3. uv, which brings Python 3.7 itself: python3 -m pip install --user uv"""
+
+DOCKER_WAY = "Install or start Docker Engine with compose 2.20 or newer; RUN_IN=venv runs without it."
+PYTHON_WAYS = "Install one with `pyenv install 3.7`, or install uv, which does it by itself; RUN_IN=docker needs none."
+
+
+class Place(NamedTuple):
+    """`kind` is "docker" or "venv", `line` the sentence that says why."""
+
+    kind: str
+    line: str
+
+
+class DockerAnswer(NamedTuple):
+    """What Docker answered; `engine` is None when no engine did, with the reason in `why_not`."""
+
+    engine: str = None
+    why_not: str = "no Docker engine answers"
+    runtimes: tuple = ()
+    compose: tuple = None
+    base_image: str = ""
+    base_image_found: bool = False
+
+
+def docker_problem(answer, needs_nvidia):
+    """Why Docker cannot be used, as half a sentence; None when it can."""
+    if answer.engine is None:
+        return answer.why_not
+    needed = "{}.{}".format(*COMPOSE_NEEDED)
+    if answer.compose is None:
+        return "Docker has no compose plugin, and {} or newer is needed".format(needed)
+    if answer.compose < COMPOSE_NEEDED:
+        return "docker compose is {}.{}, and {} or newer is needed".format(
+            answer.compose[0], answer.compose[1], needed
+        )
+    if needs_nvidia and "nvidia" not in answer.runtimes:
+        return "this machine has a GPU, but Docker has no nvidia runtime (nvidia-container-toolkit)"
+    if not answer.base_image_found:
+        return "the base image {} is neither on this machine nor reachable".format(answer.base_image)
+    return None
+
+
+def platform_problem(system=None, machine=None, libc=None):
+    """Why no virtual environment can work on this platform; None when it can."""
+    system = system or this_platform.system()
+    machine = machine or this_platform.machine()
+    if (system, machine) != ("Linux", "x86_64"):
+        return "TensorFlow 1.15 has packages for x86-64 Linux only, and this is {} {}".format(system, machine)
+    return None
+
+
+def choose(run_in, ask_docker, ask_venv):
+    """Decides on the Place.
+
+    Args:
+      run_in: the variable RUN_IN, None or empty when not set.
+      ask_docker, ask_venv: called only when their answer matters, since asking takes time; each returns None
+        when that place can be used, else half a sentence saying why not.
+    Raises:
+      LaunchError: code 2 for an unknown RUN_IN, code 3 when the place asked for, or every place, is missing.
+    """
+    if run_in and run_in not in PLACES:
+        near = difflib.get_close_matches(run_in.lower(), PLACES, n=1, cutoff=0.4)
+        guess = "Did you mean RUN_IN={}?".format(near[0]) if near else "Set RUN_IN=docker or RUN_IN=venv."
+        raise LaunchError(
+            "RUN_IN={} is not a place to run in.".format(run_in), guess + " Left out, it is found out.", code=2
+        )
+    if run_in == "venv":
+        problem = ask_venv()
+        if problem:
+            raise LaunchError("RUN_IN=venv cannot be met: {}.".format(problem), PYTHON_WAYS)
+        return Place("venv", "Running in a virtual environment (RUN_IN=venv).")
+
+    no_docker = ask_docker()
+    if no_docker is None:
+        why = "RUN_IN=docker" if run_in else "an engine answers; RUN_IN=venv does without"
+        return Place("docker", "Running in Docker ({}).".format(why))
+    if run_in == "docker":
+        raise LaunchError("RUN_IN=docker cannot be met: {}.".format(no_docker), DOCKER_WAY)
+    no_venv = ask_venv()
+    if no_venv is None:
+        return Place(
+            "venv", "Running in a virtual environment ({}); RUN_IN=docker insists on Docker.".format(no_docker)
+        )
+    raise LaunchError("There is nowhere to run: {}, and {}.".format(no_docker, no_venv), WAYS_OUT)
+
+
+def wants_gpu(environ, gpus, command):
+    """Whether a command will ask for a GPU: the user's DEVICE wins, then the GPUs there are.
+
+    Evaluation stays on the CPU unless EVAL_GPUS (or CUDA_VISIBLE_DEVICES) names GPUs: training has them.
+    """
+    if environ.get("DEVICE"):
+        return environ["DEVICE"] != "cpu"
+    if command == "eval" and not named_gpus(environ, "EVAL_GPUS"):
+        return False
+    return gpus > 0
+
+
+def named_gpus(environ, variable):
+    """The GPUs a user named for a command, "" for none: from `variable`, else from CUDA_VISIBLE_DEVICES."""
+    value = environ.get(variable) or environ.get("CUDA_VISIBLE_DEVICES") or ""
+    return "" if value == "none" else value
+
+
+def devices(environ, gpus, command, place):
+    """What to add to the environment of `command` ("train" or "eval") so that it uses the right devices.
+
+    Args:
+      environ: the user's environment; what is set there is kept.
+      gpus: number of NVIDIA GPUs on this machine.
+      place: "docker" or "venv". In a container the GPUs are chosen by compose.yaml (TRAIN_GPUS, EVAL_GPUS).
+    Returns:
+      (settings, line): a dict of variables, and a sentence that says what was chosen.
+    """
+    settings = {}
+    gpu = wants_gpu(environ, gpus, command)
+    if not environ.get("DEVICE"):
+        settings["DEVICE"] = "gpu" if gpu else "cpu"
+    if place == "docker":
+        if not environ.get("DOCKER_RUNTIME") and not (gpu and gpus):
+            settings["DOCKER_RUNTIME"] = "runc"
+    else:
+        variable = "EVAL_GPUS" if command == "eval" else "TRAIN_GPUS"
+        chosen = environ.get(variable)
+        if chosen and chosen != "all":
+            settings["CUDA_VISIBLE_DEVICES"] = "" if chosen == "none" else chosen
+        elif command == "eval" and not gpu:
+            settings["CUDA_VISIBLE_DEVICES"] = ""
+    return settings, _device_line(environ, gpus, command, gpu)
+
+
+def _device_line(environ, gpus, command, gpu):
+    if environ.get("DEVICE"):
+        return "DEVICE={} as set.".format(environ["DEVICE"])
+    if gpu:
+        return "Found {} NVIDIA GPU{}: DEVICE=gpu.".format(gpus, "" if gpus == 1 else "s")
+    if command == "eval":
+        return "Evaluating on the CPU{}.".format("; EVAL_GPUS=0 uses the first GPU" if gpus else "")
+    number = environ.get("NUM_GPUS") or "two"
+    return "No NVIDIA GPU found: DEVICE=cpu, training on {} virtual CPU device{}.".format(
+        number, "" if number == "1" else "s"
+    )

@@ -1,0 +1,130 @@
+"""A machine made of small shell scripts: the launcher sees only the commands that a test puts on its PATH."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+GOOD_PYTHON = {
+    "version": "3.7.16",
+    "minor": "3.7",
+    "cpython": True,
+    "bits64": True,
+    "glibc": True,
+    "headers": True,
+    "venv": True,
+}
+
+# Answers the questions, makes a "virtual environment" of itself, and fails or sleeps where a file tells it to.
+FAKE_PYTHON = """#!/bin/sh
+echo "python $*" >>{calls}
+if [ -e {fail} ]; then case "$*" in *"$(/bin/cat {fail})"*) echo "ERROR: no such package"; exit 1;; esac; fi
+if [ -e {slow} ]; then case "$*" in *"$(/bin/cat {slow})"*) /bin/sleep 0.7;; esac; fi
+case "$1 $2" in
+  "-c "*ensurepip*) echo '{facts}';;
+  "-m venv") /bin/mkdir -p $3/bin $3/lib/python3.7/site-packages && /bin/cp "$0" $3/bin/python;;
+  "-m object_detection_patches") [ $3 = fetch ] && /bin/mkdir -p $4/object_detection;;
+  "entrypoint.py "*|"-m data_prep"|"-m pytest"|"-m tensorboard.main")
+    echo "ran $* DEVICE=$DEVICE CUDA=${{CUDA_VISIBLE_DEVICES-unset}} PYTHONPATH=${{PYTHONPATH-unset}}"
+    exit ${{EXIT_WITH:-0}};;
+esac
+exit 0
+"""
+
+FAKE_DOCKER = """#!/bin/sh
+echo "docker $*" >>{calls}
+case "$1 $2" in
+  "info --format") {info};;
+  "compose version") {compose};;
+  "image inspect") exit {image};;
+  "manifest inspect") exit {manifest};;
+  "compose build") echo "step 7 failed: no space"; exit {build};;
+  "compose run"|"compose up") echo "ran $* DEVICE=$DEVICE RUNTIME=$DOCKER_RUNTIME UID=$UID"; exit ${{EXIT_WITH:-0}};;
+esac
+"""
+
+
+class Machine:
+    """A clone of the repository's launcher on a machine that has only what the test gives it."""
+
+    def __init__(self, folder):
+        self.root = folder / "clone"
+        self.bin = folder / "bin"
+        self.home = folder / "home"
+        self.calls_file = folder / "calls"
+        self.fail_file = folder / "fail"
+        self.slow_file = folder / "slow"
+        for path in (self.root, self.bin, self.home, self.root / "docker", self.root / "runs"):
+            path.mkdir()
+        shutil.copytree(os.path.join(REPOSITORY, "launcher"), str(self.root / "launcher"))
+        shutil.copy(os.path.join(REPOSITORY, "Makefile"), str(self.root))
+        for minor in ("3.6", "3.7"):
+            for name in ("build", "tensorflow", "requirements", "test"):
+                (self.root / "docker" / "{}-{}.lock".format(name, minor)).write_text("a==1\n")
+        (self.root / "object_detection_patches").mkdir()
+        self.patch = self.root / "object_detection_patches" / "patch.py"
+        self.patch.write_text("edit = 1\n")
+        self.add("gcc", "#!/bin/sh\n")
+
+    def add(self, name, script, folder=None):
+        path = (folder or self.bin) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(script)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return path
+
+    def add_python(self, name="python3.7", folder=None, **facts):
+        script = FAKE_PYTHON.format(
+            calls=self.calls_file,
+            fail=self.fail_file,
+            slow=self.slow_file,
+            facts=json.dumps(dict(GOOD_PYTHON, **facts)),
+        )
+        return self.add(name, script, folder)
+
+    def add_docker(self, info="echo 24.0.7 runc nvidia", compose="echo 2.29.1", image=0, manifest=1, build=0):
+        self.add(
+            "docker",
+            FAKE_DOCKER.format(
+                calls=self.calls_file, info=info, compose=compose, image=image, manifest=manifest, build=build
+            ),
+        )
+
+    def add_gpus(self, number):
+        lines = "".join("echo 'GPU {}: Tesla T4 (UUID: GPU-{})'\n".format(i, i) for i in range(number))
+        self.add("nvidia-smi", "#!/bin/sh\n" + lines)
+
+    def start(self, *arguments, **variables):
+        environ = {"PATH": str(self.bin), "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
+        environ.update(variables)
+        return subprocess.Popen(
+            [sys.executable, "-m", "launcher"] + list(arguments),
+            cwd=str(self.root),
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
+
+    def run(self, *arguments, **variables):
+        """Runs the launcher to its end; returns the process with `out`, `err` and `returncode`."""
+        process = self.start(*arguments, **variables)
+        process.out, process.err = process.communicate(timeout=60)
+        return process
+
+    def calls(self, beginning=""):
+        if not self.calls_file.exists():
+            return []
+        return [line for line in self.calls_file.read_text().splitlines() if line.startswith(beginning)]
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)

@@ -1,0 +1,197 @@
+"""The launcher as the Makefile runs it, on machines that have this and lack that."""
+
+import pytest
+
+
+def test_without_docker_training_runs_in_an_environment_on_the_cpu(machine):
+    machine.add_python()
+    done = machine.run("train")
+    lines = done.out.splitlines()
+    assert done.returncode == 0, done.err
+    assert lines[0] == (
+        "Running in a virtual environment (there is no docker command); RUN_IN=docker insists on Docker."
+    )
+    assert lines[1].startswith("No NVIDIA GPU found: DEVICE=cpu")
+    assert lines[-1] == "ran entrypoint.py train DEVICE=cpu CUDA=unset PYTHONPATH=unset"
+
+
+def test_the_exit_code_of_training_is_passed_on(machine):
+    machine.add_python()
+    assert machine.run("train", EXIT_WITH="4").returncode == 4
+
+
+def test_with_gpus_the_named_ones_are_visible(machine):
+    machine.add_python()
+    machine.add_gpus(4)
+    assert "DEVICE=gpu CUDA=0,1,2" in machine.run("train", TRAIN_GPUS="0,1,2").out
+
+
+def test_a_driver_that_fails_is_no_gpu(machine):
+    machine.add_python()
+    machine.add("nvidia-smi", "#!/bin/sh\necho 'GPU 0: lost'\nexit 9\n")
+    assert "No NVIDIA GPU found" in machine.run("train").out
+
+
+def test_a_pythonpath_that_would_hide_the_patched_api_is_left_out_and_said_so(machine):
+    machine.add_python()
+    done = machine.run("train", PYTHONPATH="/home/me/models/research")
+    assert "PYTHONPATH is left out" in done.out
+    assert done.out.splitlines()[-1].endswith("PYTHONPATH=unset")
+
+
+def test_settings_in_the_file_env_count_and_the_environment_wins(machine):
+    machine.add_python()
+    (machine.root / ".env").write_text("# mine\nDEVICE='gpu'\nTRAIN_GPUS=1\n")
+    assert "DEVICE=gpu CUDA=1" in machine.run("train").out
+    assert "DEVICE=cpu CUDA=1" in machine.run("train", DEVICE="cpu").out
+
+
+def test_with_docker_training_runs_in_the_container_as_the_user(machine):
+    machine.add_docker()
+    done = machine.run("train", UID="1234")
+    assert done.returncode == 0, done.err
+    assert done.out.splitlines()[0] == "Running in Docker (an engine answers; RUN_IN=venv does without)."
+    assert done.out.splitlines()[-1] == "ran compose run --rm --no-TTY train DEVICE=cpu RUNTIME=runc UID=1234"
+    assert "docker compose build" in machine.calls()
+
+
+def test_the_exit_code_of_the_container_is_passed_on(machine):
+    machine.add_docker()
+    assert machine.run("train", EXIT_WITH="143").returncode == 143
+
+
+def test_a_gpu_is_given_to_the_container(machine):
+    machine.add_docker()
+    machine.add_gpus(1)
+    assert "DEVICE=gpu RUNTIME= " in machine.run("train").out
+
+
+def test_a_gpu_without_the_nvidia_runtime_is_not_trained_on_in_docker(machine):
+    machine.add_docker(info="echo 24.0.7 runc")
+    machine.add_gpus(1)
+    done = machine.run("train", RUN_IN="docker")
+    assert done.returncode == 3
+    assert "nvidia-container-toolkit" in done.err
+    assert machine.run("train", RUN_IN="docker", DEVICE="cpu").returncode == 0
+
+
+def test_a_base_image_that_is_only_reachable_will_do(machine):
+    machine.add_docker(image=1, manifest=0)
+    assert machine.run("train").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "docker, reason",
+    [
+        ({"info": "exit 1"}, "no Docker engine answers"),
+        ({"info": "echo; exit 0"}, "no Docker engine answers"),
+        ({"info": "echo 'Permission denied while dialing' >&2; exit 1"}, "this user may not use Docker's socket"),
+        ({"compose": "exit 1"}, "Docker has no compose plugin"),
+        ({"compose": "echo v2.17.2"}, "docker compose is 2.17"),
+        ({"image": 1}, "the base image tensorflow/tensorflow:1.15.0-gpu-py3 is neither"),
+    ],
+)
+def test_a_docker_that_will_not_do_is_explained(machine, docker, reason):
+    machine.add_docker(**docker)
+    refused = machine.run("train", RUN_IN="docker")
+    assert refused.returncode == 3
+    assert refused.err.startswith("RUN_IN=docker cannot be met: " + reason)
+    machine.add_python()
+    assert "virtual environment ({}".format(reason) in machine.run("train").out
+
+
+def test_another_base_image_is_asked_for(machine):
+    machine.add_docker(image=1)
+    assert "base image mine:1 is neither" in machine.run("train", RUN_IN="docker", BASE_IMAGE="mine:1").err
+
+
+def test_an_image_that_does_not_build_shows_the_end_of_the_log(machine):
+    machine.add_docker(build=1)
+    done = machine.run("train")
+    assert done.returncode == 3
+    assert "    step 7 failed: no space" in done.err
+    assert "RUN_IN=venv" in done.err
+
+
+def test_a_machine_with_nothing_is_told_the_three_ways_out(machine):
+    done = machine.run("train")
+    assert done.returncode == 3
+    assert done.err.startswith("There is nowhere to run: there is no docker command, and no CPython 3.7 or 3.6")
+    assert all(way in done.err for way in ("  1. Docker Engine", "  2. CPython 3.7", "  3. uv"))
+    assert "Traceback" not in done.err
+
+
+def test_a_misspelt_place_is_refused_before_anything_is_asked(machine):
+    machine.add_docker()
+    done = machine.run("train", RUN_IN="dokcer")
+    assert done.returncode == 2
+    assert "Did you mean RUN_IN=docker?" in done.err
+    assert machine.calls() == []
+
+
+def test_a_misspelt_command_is_refused_with_the_nearest(machine):
+    done = machine.run("trian")
+    assert (done.returncode, done.err) == (2, "There is no command trian.\nDid you mean train?\n")
+
+
+def test_train_takes_no_arguments(machine):
+    done = machine.run("train", "--trainer=clone")
+    assert done.returncode == 2
+    assert "make train TRAINER=clone" in done.err
+
+
+def test_pets_are_downloaded_unless_a_folder_is_named(machine, tmp_path):
+    machine.add_python()
+    (tmp_path / "my pets").mkdir()
+    assert "ran -m data_prep pets --out data/pets --download" in machine.run("data", "pets").out
+    named = machine.run("data", "pets", PETS_DIR="../my pets")
+    assert "ran -m data_prep pets --out data/pets --source {}/my pets".format(tmp_path) in named.out
+
+
+def test_pets_of_a_folder_are_mounted_into_the_container(machine, tmp_path):
+    machine.add_docker()
+    (tmp_path / "mine").mkdir()
+    out = machine.run("data", "pets", PETS_DIR="../mine").out
+    assert "--volume {}/mine:/pets:ro --env PETS_DIR=/pets data pets".format(tmp_path) in out
+
+
+def test_a_pets_folder_that_is_not_there_is_refused(machine):
+    done = machine.run("data", "pets", PETS_DIR="nowhere")
+    assert (done.returncode, done.err.splitlines()[0]) == (2, "PETS_DIR=nowhere is not a folder.")
+
+
+def test_mini_pets_go_where_training_looks_for_them(machine):
+    machine.add_python()
+    assert "ran -m data_prep mini-pets --out data/mini-pets" in machine.run("data", "mini-pets").out
+
+
+def test_an_unknown_dataset_is_refused(machine):
+    assert machine.run("data", "coco").returncode == 2
+
+
+def test_tensorboard_listens_on_this_machine_only(machine):
+    machine.add_python()
+    assert "--host 127.0.0.1" in machine.run("tensorboard").out
+
+
+def test_image_tests_are_skipped_with_a_line_where_no_engine_answers(machine):
+    done = machine.run("image-tests", "../shared/docker")
+    assert done.returncode == 0
+    assert done.out == "SKIPPED: the image's tests need Docker, but there is no docker command.\n"
+
+
+def test_image_tests_use_an_engine_that_can_be_had(machine, tmp_path):
+    machine.add_python()
+    machine.add_docker(info="[ -e {0}/up ] && echo 24 runc".format(tmp_path), image=1)
+    machine.add("engine-up", "#!/bin/sh\n: >{}/up\n".format(tmp_path), tmp_path / "shared")
+    machine.add("base-image", "#!/bin/sh\n/bin/sed -i 's/exit 1;;/exit 0;;/' {}/docker\n".format(machine.bin),
+                tmp_path / "shared")
+    done = machine.run("image-tests", "../shared")
+    assert "ran -m pytest tests/image -m image" in done.out, done.out + done.err
+
+
+def test_image_tests_fail_when_the_engine_cannot_be_started(machine, tmp_path):
+    machine.add("engine-up", "#!/bin/sh\nexit 7\n", tmp_path / "shared")
+    done = machine.run("image-tests", "../shared")
+    assert done.returncode == 3
+    assert "engine-up failed with code 7" in done.err

@@ -1,0 +1,216 @@
+"""Making .venv, with an interpreter that only pretends: what is done, what is done again, and what is refused."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+
+
+def wait_for(condition):
+    deadline = time.time() + 20
+    while not condition():
+        assert time.time() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_everything_is_installed_by_hash_in_order(machine):
+    machine.add_python()
+    done = machine.run("setup")
+    assert done.returncode == 0, done.err
+    steps = [" ".join(call.split()[2:4]) for call in machine.calls("python -m")]
+    assert steps == (
+        ["venv {}/.venv".format(machine.root), "pip install", "pip install", "compileall -q"]
+        + ["object_detection_patches " + verb for verb in ("fetch", "verify", "apply")]
+        + ["compileall -q"]
+    )
+    build, packages = machine.calls("python -m pip")
+    assert "--require-hashes" in build and build.endswith("build-3.7.lock")
+    assert "--require-hashes" in packages and "--no-build-isolation" in packages
+    assert packages.index("tensorflow-3.7.lock") < packages.index("requirements-3.7.lock")
+
+
+def test_the_users_package_index_stays_in_force(machine):
+    machine.add_python()
+    machine.run("setup")
+    assert not any("--index-url" in call or "--isolated" in call for call in machine.calls("python -m pip"))
+
+
+def test_each_step_is_one_line_with_its_seconds(machine):
+    machine.add_python()
+    lines = machine.run("setup").out.splitlines()
+    assert lines[1] == "Setting up .venv with Python 3.7.16 (once; details in .venv/install.log)"
+    assert lines[3].split() == ["Build", "tools", "0", "s"]
+
+
+def test_python_finds_the_patched_api_through_a_path_that_moves_with_the_clone(machine):
+    machine.add_python()
+    machine.run("setup")
+    site_packages = machine.root / ".venv" / "lib" / "python3.7" / "site-packages"
+    line = (site_packages / "object_detection_api.pth").read_text().strip()
+    assert not os.path.isabs(line)
+    assert os.path.isdir(str(site_packages / line / "object_detection"))
+
+
+def test_a_second_setup_does_nothing(machine):
+    machine.add_python()
+    machine.run("setup", RUN_IN="venv")
+    before = machine.calls()
+    started = time.time()
+    done = machine.run("setup", RUN_IN="venv")
+    assert time.time() - started < 0.5
+    assert machine.calls() == before
+    assert done.out == "Running in a virtual environment (RUN_IN=venv).\nThe virtual environment is ready.\n"
+
+
+def test_packages_of_the_tests_come_only_when_asked_for(machine):
+    machine.add_python()
+    machine.run("setup")
+    assert not any("test-3.7.lock" in call for call in machine.calls())
+    machine.run("setup", "--tests")
+    assert machine.calls("python -m pip")[2].endswith("test-3.7.lock")
+    machine.run("setup", "--tests")
+    assert len(machine.calls("python -m pip")) == 3
+
+
+def test_a_changed_lock_makes_everything_anew(machine):
+    machine.add_python()
+    machine.run("setup")
+    (machine.root / ".venv" / "leftover").write_text("")
+    (machine.root / "docker" / "requirements-3.7.lock").write_text("a==2\n")
+    machine.run("setup")
+    assert len(machine.calls("python -m venv")) == 2
+    assert not (machine.root / ".venv" / "leftover").exists()
+
+
+def test_a_changed_patch_makes_the_api_anew_and_nothing_else(machine):
+    machine.add_python()
+    machine.run("setup")
+    machine.patch.write_text("edit = 2\n")
+    machine.run("setup")
+    assert len(machine.calls("python -m venv")) == 1
+    assert len(machine.calls("python -m object_detection_patches fetch")) == 2
+
+
+def test_a_deleted_interpreter_makes_everything_anew(machine):
+    machine.add_python()
+    machine.run("setup")
+    (machine.root / ".venv" / "bin" / "python").unlink()
+    assert machine.run("setup").returncode == 0
+    assert len(machine.calls("python -m venv")) == 2
+
+
+@pytest.mark.parametrize("step", ["-m venv", "build-3.7.lock", "requirements-3.7.lock", "fetch", "apply", "tensorflow,"])
+def test_a_failed_step_shows_the_log_and_the_next_setup_begins_cleanly(machine, step):
+    machine.add_python()
+    machine.fail_file.write_text(step)
+    done = machine.run("setup")
+    assert done.returncode == 3
+    assert "    ERROR: no such package" in done.err
+    assert done.err.splitlines()[-1].startswith("Correct what they name")
+    assert machine.run("setup").returncode == 3, "a failed setup must not count as done"
+    machine.fail_file.unlink()
+    assert machine.run("setup").returncode == 0
+
+
+def test_two_at_once_wait_for_each_other(machine):
+    machine.add_python()
+    machine.slow_file.write_text("build-3.7.lock")
+    first = machine.start("setup")
+    wait_for(lambda: machine.calls("python -m pip"))
+    second = machine.run("setup")
+    first.communicate()
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert "Another setup is at work in .venv; waiting for it." in second.out
+    assert len(machine.calls("python -m venv")) == 1
+
+
+def test_a_killed_setup_is_begun_again_after_its_last_step_has_ended(machine):
+    machine.add_python()
+    machine.slow_file.write_text("build-3.7.lock")
+    killed = machine.start("setup")
+    wait_for(lambda: machine.calls("python -m pip"))
+    killed.kill()
+    killed.wait()
+    machine.slow_file.unlink()
+    done = machine.run("setup")
+    killed.communicate()
+    assert done.returncode == 0, done.err
+    assert "waiting for it" in done.out, "pip was still writing into .venv"
+    assert len(machine.calls("python -m venv")) == 2
+    assert json.loads((machine.root / ".venv" / "stamp.json").read_text())["minor"] == "3.7"
+
+
+def test_an_interrupt_stops_with_its_own_code(machine):
+    machine.add_python()
+    machine.slow_file.write_text("build-3.7.lock")
+    process = machine.start("setup")
+    wait_for(lambda: machine.calls("python -m pip"))
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert "Stopped." in err and "Traceback" not in err
+
+
+def test_a_missing_compiler_is_named_before_anything_is_installed(machine):
+    machine.add_python()
+    (machine.bin / "gcc").unlink()
+    done = machine.run("setup")
+    assert done.returncode == 3
+    assert done.err.startswith("There is no C compiler (gcc)")
+    assert "apt-get install gcc" in done.err
+    assert not machine.calls("python -m")
+
+
+def test_a_missing_lock_is_named(machine):
+    machine.add_python()
+    machine.run("setup")
+    (machine.root / "docker" / "build-3.7.lock").unlink()
+    done = machine.run("setup")
+    assert done.returncode == 3
+    assert "git checkout -- docker/build-3.7.lock" in done.err
+
+
+def test_a_pyenv_shim_that_does_not_run_is_passed_over(machine):
+    machine.add("python3.7", "#!/bin/sh\necho 'pyenv: python3.7: command not found' >&2\nexit 127\n")
+    machine.add_python("python", machine.home / ".pyenv" / "versions" / "3.7.16" / "bin")
+    assert machine.run("setup").returncode == 0
+
+
+def test_pyenv_is_found_where_pyenv_root_says(machine, tmp_path):
+    machine.add_python("python", tmp_path / "env" / "versions" / "3.6.15" / "bin", version="3.6.15", minor="3.6")
+    done = machine.run("setup", PYENV_ROOT=str(tmp_path / "env"))
+    assert "Setting up .venv with Python 3.6.15" in done.out
+
+
+def test_uv_installs_python_when_it_has_none(machine, tmp_path):
+    python = machine.add_python("python3.7", tmp_path / "uv")
+    machine.add(
+        "uv",
+        "#!/bin/sh\necho uv $* >>{0}\ncase \"$2\" in\n"
+        "  find) [ -e {1} ] && echo {2};;\n  install) : >{1};;\nesac\n".format(
+            machine.calls_file, tmp_path / "installed", python
+        ),
+    )
+    assert machine.run("setup").returncode == 0
+    assert machine.calls("uv")[:3] == ["uv python find 3.7", "uv python install 3.7", "uv python find 3.7"]
+
+
+@pytest.mark.parametrize(
+    "facts, reason",
+    [
+        ({"minor": "3.8"}, "is not CPython 3.6 or 3.7"),
+        ({"cpython": False}, "is not CPython 3.6 or 3.7"),
+        ({"bits64": False}, "is not a 64-bit build for glibc"),
+        ({"glibc": False}, "is not a 64-bit build for glibc"),
+        ({"venv": False}, "Debian: python3.7-venv"),
+        ({"headers": False}, "Debian: python3.7-dev"),
+    ],
+)
+def test_an_interpreter_that_will_not_do_is_passed_over_with_the_reason(machine, facts, reason):
+    machine.add_python(**facts)
+    done = machine.run("setup", RUN_IN="venv")
+    assert done.returncode == 3
+    assert done.err.startswith("RUN_IN=venv cannot be met: no CPython 3.7 or 3.6 was found")
+    assert reason in done.err

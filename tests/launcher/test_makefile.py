@@ -1,0 +1,81 @@
+"""The Makefile: every target is in `make help`, and each recipe is one line that says what it runs."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def read(*parts):
+    with open(os.path.join(REPOSITORY, *parts)) as source:
+        return source.read()
+
+
+def make(*arguments, **variables):
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    environ.update(variables)
+    return subprocess.run(
+        ["make"] + list(arguments),
+        cwd=REPOSITORY,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+        check=True,
+    ).stdout
+
+
+def targets():
+    return re.findall(r"^([a-z-]+):", read("Makefile"), flags=re.MULTILINE)
+
+
+def test_make_alone_shows_every_target_with_a_description():
+    shown = dict(re.findall(r"^  make (\S+) +(\S.*)$", make(), flags=re.MULTILINE))
+    assert sorted(shown) == sorted(targets())
+
+
+def test_every_target_is_phony():
+    phony = re.search(r"^\.PHONY: (.*)$", read("Makefile"), flags=re.MULTILINE).group(1).split()
+    assert sorted(phony) == sorted(targets())
+
+
+def test_each_recipe_is_one_line():
+    rules = re.split(r"^(?=[a-z-]+:)", read("Makefile"), flags=re.MULTILINE)[1:]
+    assert all(rule.count("\n\t") == 1 for rule in rules)
+    assert "\\\n" not in read("Makefile")
+
+
+def test_make_n_reads_as_what_will_run():
+    assert make("-n", "train") == "python3 -m launcher train\n"
+    assert make("-n", "test-full").splitlines() == [
+        'python3 -m launcher pytest -m "not long and not image"',
+        'python3 -m launcher pytest -m "long and not image"',
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments, variables", [(["TRAINER=clone"], {}), ([], {"TRAINER": "clone"})], ids=["argument", "environment"]
+)
+def test_settings_reach_the_command_from_either_side(tmp_path, arguments, variables):
+    fake = tmp_path / "python3"
+    fake.write_text("#!/bin/sh\necho \"$* TRAINER=$TRAINER\"\n")
+    fake.chmod(0o755)
+    out = make("train", "PYTHON=" + str(fake), *arguments, **variables)
+    assert out == "-m launcher train TRAINER=clone\n"
+
+
+def test_clean_keeps_runs_and_data():
+    recipe = make("-n", "clean")
+    assert ".venv" in recipe
+    assert "runs" not in recipe and "data" not in recipe
+
+
+def test_the_base_image_is_the_dockerfiles():
+    from launcher import host
+
+    assert re.search(r"^ARG BASE_IMAGE=(\S+)$", read("docker", "Dockerfile"), flags=re.MULTILINE).group(1) == (
+        host.BASE_IMAGE
+    )
