@@ -77,7 +77,8 @@ def _verify(options):
         print("patches: " + ", ".join(report.patches))
     for state in ("patched", "outdated", "foreign"):
         for path in getattr(report, state):
-            print("{:9} {}".format(state, path))
+            missing = not os.path.exists(os.path.join(options.dir, path))
+            print("{:9} {}".format("missing" if missing else state, path))
     if report.outdated:
         print("Run apply again to bring the outdated files up to date.")
     return 3 if report.foreign else 0

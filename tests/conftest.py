@@ -1,0 +1,35 @@
+"""Fixtures that several rooms share."""
+import os
+
+import pytest
+
+from object_detection_patches import source, tree
+
+_VENV_API = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".venv", "api")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--without-patch", metavar="NAME", action="append", default=[],
+                     help="leave this patch out of the API under test, to see which tests hold it")
+
+
+@pytest.fixture(scope="session")
+def pristine_api(tmp_path_factory):
+    """A folder with the pinned API as it was fetched; do not write to it."""
+    root = str(tmp_path_factory.mktemp("pristine") / "api")
+    source.fetch(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def api_dir(request, tmp_path_factory):
+    """A folder with the patched API, to be put on the Python path; do not write to it."""
+    patches = tree.select(without=request.config.getoption("--without-patch"))
+    if os.path.isdir(_VENV_API):
+        report = tree.verify(_VENV_API)
+        if report.patches == tuple(patch.NAME for patch in patches) and not report.outdated + report.foreign:
+            return _VENV_API
+    root = str(tmp_path_factory.mktemp("patched") / "api")
+    source.fetch(root)
+    tree.apply(root, patches)
+    return root

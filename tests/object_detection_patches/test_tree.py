@@ -1,0 +1,167 @@
+"""A tree is patched as a whole or not at all, and can always be told from one that somebody edited."""
+import json
+import os
+
+import pytest
+
+from object_detection_patches import tree
+from object_detection_patches.errors import PatchError, SourceError, WrongName
+
+MODEL_LIB = "object_detection/model_lib.py"
+TRAINER = "object_detection/legacy/trainer.py"
+ADDED = "object_detection/metrics/lvis_on_demand.py"
+
+
+def test_every_patch_changes_its_files_and_nothing_else(small_tree, content):
+    before = content(small_tree)
+    for patch in tree.select():
+        written = tree.apply(str(small_tree), [patch])
+        assert set(patch.FILES + patch.ADDS) <= set(written)
+        after = content(small_tree)
+        changed = {path for path in after if not path.startswith(".") and after[path] != before.get(path)}
+        assert changed == set(patch.FILES + patch.ADDS)
+
+
+def test_applying_twice_is_applying_once(small_tree, content):
+    assert tree.apply(str(small_tree), tree.select())
+    once = content(small_tree)
+    assert tree.apply(str(small_tree), tree.select()) == []
+    assert content(small_tree) == once
+
+
+def test_a_tree_holds_exactly_the_patches_of_the_last_apply(small_tree, content):
+    pristine = content(small_tree)
+    tree.apply(str(small_tree), tree.select())
+    assert (small_tree / ADDED).exists()
+    tree.apply(str(small_tree), tree.select(only=["saver_under_strategy"]))
+    changed = {path for path, data in content(small_tree).items() if data != pristine.get(path)}
+    assert changed == {MODEL_LIB, tree.RECORD, os.path.join(tree.PRISTINE, MODEL_LIB)}
+
+
+def test_a_missing_construct_changes_nothing_at_all(small_tree, content):
+    trainer = small_tree / TRAINER
+    trainer.write_bytes(trainer.read_bytes().replace(b"slim.learning.train", b"slim.learning.run"))
+    before = content(small_tree)
+    with pytest.raises(PatchError, match="clone_trainer_session .*slim.learning.train.*legacy/trainer.py.*nowhere"):
+        tree.apply(str(small_tree), tree.select())
+    assert content(small_tree) == before
+    tree.apply(str(small_tree), tree.select(without=["clone_trainer_session"]))
+
+
+def test_a_doubled_construct_changes_nothing_at_all(small_tree, content):
+    trainer = small_tree / TRAINER
+    trainer.write_bytes(trainer.read_bytes() * 2)
+    before = content(small_tree)
+    with pytest.raises(PatchError, match="2 times"):
+        tree.apply(str(small_tree), tree.select())
+    assert content(small_tree) == before
+
+
+def test_a_missing_file_is_named(small_tree):
+    (small_tree / TRAINER).unlink()
+    with pytest.raises(PatchError, match="clone_trainer_session looks for the file in object_detection/legacy/trainer"):
+        tree.apply(str(small_tree), tree.select())
+
+
+def test_a_file_edited_after_patching_is_refused_by_name(small_tree, content):
+    tree.apply(str(small_tree), tree.select())
+    (small_tree / MODEL_LIB).write_bytes(b"# mine\n" + (small_tree / MODEL_LIB).read_bytes())
+    before = content(small_tree)
+    with pytest.raises(SourceError, match="model_lib.py was changed by hand"):
+        tree.apply(str(small_tree), tree.select(only=["saver_under_strategy"]))
+    assert content(small_tree) == before
+
+
+def test_a_file_put_back_by_hand_is_patched_again(small_tree):
+    pristine = (small_tree / MODEL_LIB).read_bytes()
+    tree.apply(str(small_tree), tree.select())
+    patched = (small_tree / MODEL_LIB).read_bytes()
+    (small_tree / MODEL_LIB).write_bytes(pristine)
+    assert tree.apply(str(small_tree), tree.select()) == [MODEL_LIB]
+    assert (small_tree / MODEL_LIB).read_bytes() == patched
+
+
+def test_somebody_elses_file_is_not_overwritten_by_one_a_patch_adds(small_tree):
+    (small_tree / ADDED).parent.mkdir(parents=True)
+    (small_tree / ADDED).write_text("MINE = 1\n")
+    with pytest.raises(SourceError, match="lvis_on_demand.py, which the patch lvis_optional adds"):
+        tree.apply(str(small_tree), tree.select())
+    assert (small_tree / ADDED).read_text() == "MINE = 1\n"
+
+
+@pytest.mark.parametrize("writes", range(1, 20))
+def test_a_run_stopped_at_any_write_is_finished_by_the_next(small_tree, content, monkeypatch, writes):
+    tree.apply(str(small_tree), tree.select(only=["saver_under_strategy", "lvis_optional"]))
+    expected = tree.select(without=["lvis_optional"])
+    left = [writes]
+    write = tree._write
+
+    def stopping(*arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        write(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tree, "_write", stopping)
+        try:
+            tree.apply(str(small_tree), expected)
+        except KeyboardInterrupt:
+            pass
+    tree.apply(str(small_tree), expected)
+    assert tree.verify(str(small_tree)).patches == tuple(patch.NAME for patch in expected)
+    assert not (small_tree / ADDED).exists()
+    assert b"lvis_evaluation" in (small_tree / "object_detection/eval_util.py").read_bytes()
+    assert json.loads((small_tree / tree.RECORD).read_text())["files"].keys() == {
+        path for patch in expected for path in patch.FILES + patch.ADDS}
+
+
+def test_verify_tells_patched_outdated_and_foreign(small_tree):
+    tree.apply(str(small_tree), tree.select())
+    assert MODEL_LIB in tree.verify(str(small_tree)).patched
+    (small_tree / TRAINER).write_bytes(b"# mine\n")
+    report = tree.verify(str(small_tree))
+    assert TRAINER in report.foreign and TRAINER not in report.patched
+
+
+def test_windows_line_ends_stay(small_tree):
+    trainer = small_tree / TRAINER
+    trainer.write_bytes(trainer.read_bytes().replace(b"\n", b"\r\n"))
+    tree.apply(str(small_tree), tree.select())
+    data = trainer.read_bytes()
+    assert b"if session_config is None:\r\n" in data
+    assert data.count(b"\n") == data.count(b"\r\n")
+
+
+def test_a_checkout_with_slim_one_folder_down_is_patched(small_tree):
+    (small_tree / "slim").mkdir()
+    (small_tree / "deployment").rename(small_tree / "slim" / "deployment")
+    assert "slim/deployment/model_deploy.py" in tree.apply(str(small_tree), tree.select())
+
+
+def test_diff_is_the_same_before_and_after_applying(small_tree):
+    before = list(tree.diff(str(small_tree), tree.select()))
+    assert "-  def model_fn(mode, scaffold=None):\n" not in before
+    assert "-    if scaffold is None:\n" in before
+    assert "+    if scaffold is None and mode != tf.estimator.ModeKeys.TRAIN:\n" in before
+    assert "--- /dev/null\n" in before
+    tree.apply(str(small_tree), tree.select())
+    assert list(tree.diff(str(small_tree), tree.select())) == before
+
+
+def test_the_modules_of_a_patched_tree_are_compiled(small_tree):
+    tree.apply(str(small_tree), tree.select())
+    assert list((small_tree / "object_detection" / "__pycache__").glob("model_lib.*.pyc"))
+    assert not list((small_tree / tree.PRISTINE).rglob("*.pyc"))
+
+
+def test_a_folder_without_the_api_is_refused(tmp_path):
+    with pytest.raises(SourceError, match="holds no Object Detection API.*fetch"):
+        tree.apply(str(tmp_path), tree.select())
+
+
+def test_a_wrong_name_is_refused_with_the_nearest_right_one():
+    with pytest.raises(WrongName, match="no patch 'saver_under_strateg'. Did you mean saver_under_strategy"):
+        tree.select(only=["saver_under_strateg"])
+    with pytest.raises(WrongName, match="no patch 'zzz'. Take one of: saver_under_strategy, "):
+        tree.select(without=["zzz"])
