@@ -1,0 +1,55 @@
+"""What a bounding box in an annotation has to be before it may become a training target."""
+
+import math
+from typing import NamedTuple
+
+# Annotation tools count pixels from 0 or from 1 and include the last one or not: one pixel over is their rounding.
+TOLERANCE_PIXELS = 1.0
+
+
+class Box(NamedTuple):
+    """Pixels from the top left corner, x to the right, y down; xmax and ymax are where the box ends."""
+
+    xmin: float
+    ymin: float
+    xmax: float
+    ymax: float
+
+
+def fit(box, width, height):
+    """Return (box inside the picture, whether it had to be clipped).
+
+    box: Box in pixels. width, height: of the decoded picture. Raises ValueError, with the reason as its text, for a
+    box that is not finite, inverted, empty, or more than one pixel outside.
+    """
+    if not all(map(math.isfinite, box)):
+        raise ValueError("box %s is not finite" % _text(box))
+    if box.xmax <= box.xmin or box.ymax <= box.ymin:
+        raise ValueError("box %s is empty or inverted" % _text(box))
+    over = max(-box.xmin, -box.ymin, box.xmax - width, box.ymax - height)
+    if over > TOLERANCE_PIXELS:
+        raise ValueError("box %s is %g px outside the %dx%d picture" % (_text(box), over, width, height))
+    if over <= 0:
+        return box, False
+    inside = Box(max(box.xmin, 0.0), max(box.ymin, 0.0), min(box.xmax, float(width)), min(box.ymax, float(height)))
+    if inside.xmax <= inside.xmin or inside.ymax <= inside.ymin:
+        raise ValueError("box %s has nothing inside the %dx%d picture" % (_text(box), width, height))
+    return inside, True
+
+
+def turn(box, orientation, width, height):
+    """The box after its picture, stored as width x height, was turned upright as Exif's orientation (1-8) says."""
+    corners = [_turn_point(x, y, orientation, width, height)
+               for x, y in ((box.xmin, box.ymin), (box.xmax, box.ymax))]
+    (left, top), (right, bottom) = corners
+    return Box(min(left, right), min(top, bottom), max(left, right), max(top, bottom))
+
+
+def _turn_point(x, y, orientation, width, height):
+    mirrored_x, mirrored_y = width - x, height - y
+    return {1: (x, y), 2: (mirrored_x, y), 3: (mirrored_x, mirrored_y), 4: (x, mirrored_y),
+            5: (y, x), 6: (mirrored_y, x), 7: (mirrored_y, mirrored_x), 8: (y, mirrored_x)}[orientation]
+
+
+def _text(box):
+    return "[%s]" % ", ".join("%g" % value for value in box)

@@ -1,0 +1,294 @@
+"""The shared writer: pictures that a format module has read become a prepared dataset folder.
+
+A prepared folder holds `<prefix>_<split>.record-NNNNN-of-MMMMM`, `label_map.pbtxt` and, written last, `dataset.json`:
+where that file is, everything it names is whole. Each shard is converted by one process from beginning to end, so
+nothing large travels between processes and the bytes do not depend on how many there are.
+"""
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from multiprocessing import connection
+from typing import NamedTuple, Optional
+
+from rich.console import Console
+from rich.table import Table
+
+from data_prep import files, records
+from data_prep.errors import DataError, UsageError
+from data_prep.progress import Progress
+
+FORMAT = 1
+DATASET_FILE = "dataset.json"
+LABEL_MAP_FILE = "label_map.pbtxt"
+
+
+class Outcome(NamedTuple):
+    """What a format module made of one picture.
+
+    features: for `records.encode`, or None when the picture is skipped, and then `skipped` says why.
+    forgiven: the skip is a known gap of the dataset, which the limit on skipped pictures does not count.
+    labels: class id of each box. notes: (kind, text) of what was changed: "reencoded", "clipped box", "rejected box".
+    """
+
+    features: Optional[dict]
+    labels: tuple = ()
+    skipped: Optional[str] = None
+    forgiven: bool = False
+    notes: tuple = ()
+
+
+class Split(NamedTuple):
+    """The ids of a split's pictures; the n-th goes into shard n modulo the number of shards."""
+
+    name: str
+    ids: list
+
+
+class Plan(NamedTuple):
+    """All that a format module decides; `convert(id)` returns an Outcome and is called in worker processes."""
+
+    name: str
+    classes: list
+    prefix: str
+    splits: list
+    convert: object
+    shards: int
+    fingerprint: dict  # what the records were made from and how: the same again means that nothing is to be done
+    extra: dict  # further keys of dataset.json
+
+
+class _Task(NamedTuple):
+    split: str
+    number: int
+    ids: list
+    path: str
+
+
+class _Shard(NamedTuple):
+    """What a worker reports of a finished shard."""
+
+    task: _Task
+    unfinished: str
+    written: records.Written
+    outcomes: list  # (id, Outcome without features), in order
+
+
+def available_cores():
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def existing(out_dir, fingerprint=None):
+    """The dataset.json of a complete dataset in out_dir (made from fingerprint, if given), or None."""
+    from data_prep import check
+    if check.quick(out_dir):
+        return None
+    with open(os.path.join(out_dir, DATASET_FILE), encoding="utf-8") as file:
+        dataset = json.load(file)
+    return dataset if fingerprint is None or dataset.get("made_from") == fingerprint else None
+
+
+def announce_existing(out_dir, dataset):
+    """Tell people that there is nothing to do."""
+    splits = dataset["splits"]
+    print("%s is already complete: %s. Nothing to do (--force converts again)." % (
+        out_dir, " and ".join("%d %s pictures" % (splits[name]["examples"], name) for name in splits)), flush=True)
+
+
+def write(out_dir, plan, workers=None, max_skipped=0.02):
+    """Convert everything in plan into out_dir and return the content of its dataset.json.
+
+    An older dataset in out_dir stays untouched until the new one is whole. The caller holds `files.locked(out_dir)`.
+    workers: processes, by default one a core. max_skipped: share of pictures (0 to 1) that may be unusable.
+    Raises DataError, after printing what was skipped and why, when more are; and when a shard would be empty.
+    """
+    _validate(plan, workers, max_skipped)
+    started = time.monotonic()
+    files.remove_temporaries(out_dir)
+    tasks = [_Task(split.name, number, split.ids[number::plan.shards],
+                   os.path.join(out_dir, shard_name(plan.prefix, split.name, number, plan.shards)))
+             for split in plan.splits for number in range(plan.shards)]
+    try:
+        shards = _run(tasks, plan.convert, min(workers or available_cores(), len(tasks)))
+        dataset = _describe(plan, shards)
+        _print_changes(dataset)
+        _verify(dataset, plan, max_skipped)
+        _publish(out_dir, plan, shards, dataset)
+    finally:
+        files.remove_temporaries(out_dir)
+    _print_summary(out_dir, dataset, time.monotonic() - started)
+    return dataset
+
+
+def shard_name(prefix, split, number, shards):
+    """The API's own naming, so that its `input_path` patterns match."""
+    return "%s_%s.record-%05d-of-%05d" % (prefix, split, number, shards)
+
+
+def label_map_text(classes):
+    """A label map (text proto StringIntLabelMap) with ids from 1 in the order of classes."""
+    return "".join('item {\n  id: %d\n  name: "%s"\n}\n' % item for item in enumerate(classes, 1))
+
+
+def _validate(plan, workers, max_skipped):
+    if plan.shards < 1 or (workers is not None and workers < 1) or not 0 <= max_skipped <= 1:
+        raise UsageError("Shards and workers count from 1, and the share of skipped pictures lies between 0 and 1.",
+                         "Correct --shards, --workers or --max-skipped.")
+    smallest = min(plan.splits, key=lambda split: len(split.ids))
+    if len(smallest.ids) < plan.shards:
+        raise DataError("The %s split has %d pictures for %d shards, and an empty shard stops a training." % (
+            smallest.name, len(smallest.ids), plan.shards), "Add pictures, or ask for fewer shards with --shards.")
+
+
+def _run(tasks, convert, workers):
+    """Convert the tasks in worker processes; return their _Shards in the order of tasks."""
+    pipes = {}
+    for worker in range(workers):
+        receiver, sender = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.Process(target=_work, args=(tasks[worker::workers], convert, sender), daemon=True)
+        process.start()
+        sender.close()
+        pipes[receiver] = process
+    shards = {}
+    try:
+        with Progress("Converting", sum(len(task.ids) for task in tasks), "pictures") as progress:
+            while pipes:
+                for receiver in connection.wait(list(pipes)):
+                    _receive(receiver, pipes, shards, progress)
+    finally:
+        for process in pipes.values():
+            process.terminate()
+            process.join()
+    return [shards[task.path] for task in tasks]
+
+
+def _receive(receiver, pipes, shards, progress):
+    try:
+        message = receiver.recv()
+    except EOFError:
+        process = pipes.pop(receiver)
+        process.join()
+        if process.exitcode:
+            raise DataError("A conversion process ended with exit code %d." % process.exitcode,
+                            "If it is -9 the machine ran out of memory: ask for fewer processes with --workers.")
+        return
+    if isinstance(message, DataError):
+        raise message
+    if isinstance(message, _Shard):
+        shards[message.task.path] = message
+    else:
+        progress.update(message)
+
+
+def _work(tasks, convert, sender):
+    # Ctrl-C reaches every process of the terminal; the parent alone decides what happens then.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        for task in tasks:
+            sender.send(_write_shard(task, convert, sender.send))
+    except OSError as error:
+        sender.send(DataError("A shard could not be written: %s." % error,
+                              "Free space on the disk or correct its permissions, and run the same command again."))
+    sender.close()
+
+
+def _write_shard(task, convert, report):
+    unfinished = files.temporary(task.path)
+    outcomes = []
+    with records.Writer(unfinished) as writer:
+        for picture_id in task.ids:
+            outcome = convert(picture_id)
+            if outcome.features is not None:
+                writer.write(records.encode(outcome.features))
+            outcomes.append((picture_id, outcome._replace(features=None)))
+            report(1)
+    return _Shard(task, unfinished, writer.written, outcomes)
+
+
+def _describe(plan, shards):
+    """The content of dataset.json."""
+    skipped, changed, splits = [], [], {}
+    for split in plan.splits:
+        own = [shard for shard in shards if shard.task.split == split.name]
+        # Shard n holds every shards-th picture: sort back into the order of the split's list.
+        order = {picture_id: index for index, picture_id in enumerate(split.ids)}
+        outcomes = sorted((pair for shard in own for pair in shard.outcomes), key=lambda pair: order[pair[0]])
+        skipped += [{"id": picture_id, "split": split.name, "reason": outcome.skipped, "forgiven": outcome.forgiven}
+                    for picture_id, outcome in outcomes if outcome.skipped]
+        changed += [{"id": picture_id, "split": split.name, "what": kind, "detail": text}
+                    for picture_id, outcome in outcomes for kind, text in outcome.notes]
+        labels = [label for _, outcome in outcomes for label in outcome.labels]
+        splits[split.name] = {
+            "pattern": "%s_%s.record-?????-of-%05d" % (plan.prefix, split.name, plan.shards),
+            "shards": [{"file": os.path.basename(shard.task.path), "sha256": shard.written.sha256,
+                        "bytes": shard.written.bytes, "examples": shard.written.examples} for shard in own],
+            "listed": len(split.ids),
+            "examples": sum(shard.written.examples for shard in own),
+            "boxes": len(labels),
+            "boxes_per_class": {name: labels.count(number) for number, name in enumerate(plan.classes, 1)},
+        }
+    dataset = {"format": FORMAT, "name": plan.name, "num_classes": len(plan.classes), "label_map": LABEL_MAP_FILE,
+               "classes": list(plan.classes), "splits": splits, "skipped": skipped, "changed": changed,
+               "made_from": plan.fingerprint}
+    dataset.update(plan.extra)
+    return dataset
+
+
+def _verify(dataset, plan, max_skipped):
+    listed = sum(len(split.ids) for split in plan.splits)
+    written = sum(split["examples"] for split in dataset["splits"].values())
+    unexplained = listed - written - len(dataset["skipped"])
+    if unexplained:
+        raise DataError("%d of %d pictures are neither written nor listed as skipped." % (unexplained, listed),
+                        "This is a fault of the converter: report it with this output.")
+    bad = {entry["id"] for entry in dataset["skipped"] if not entry["forgiven"]}
+    bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
+    if len(bad) > max_skipped * listed:
+        raise DataError(
+            "%d of %d pictures were skipped or lost a box (table above), more than the limit of %g %%." % (
+                len(bad), listed, 100 * max_skipped),
+            "Repair the data, or accept the loss with --max-skipped %.2f." % (len(bad) / listed + 0.005))
+    for split in dataset["splits"].values():
+        for shard in split["shards"]:
+            if not shard["examples"]:
+                raise DataError("No usable picture is left for %s, and an empty shard stops a training." % shard["file"],
+                                "Repair the skipped pictures (table above), or ask for fewer shards with --shards.")
+
+
+def _publish(out_dir, plan, shards, dataset):
+    """Give the new files their names: from here to the end of dataset.json the folder counts as incomplete."""
+    dataset_path = os.path.join(out_dir, DATASET_FILE)
+    if os.path.exists(dataset_path):
+        os.unlink(dataset_path)
+    keep = {os.path.basename(shard.task.path) for shard in shards}
+    for name in os.listdir(out_dir):
+        if ".record-" in name and not name.startswith(".") and name not in keep:
+            os.unlink(os.path.join(out_dir, name))
+    for shard in shards:
+        os.replace(shard.unfinished, shard.task.path)
+    files.write(os.path.join(out_dir, LABEL_MAP_FILE), label_map_text(plan.classes).encode("utf-8"))
+    files.write_json(dataset_path, dataset)
+
+
+def _print_changes(dataset):
+    rows = [(entry["id"], entry["split"], "no annotation" if entry["forgiven"] else "skipped", entry["reason"])
+            for entry in dataset["skipped"]]
+    rows += [(entry["id"], entry["split"], entry["what"], entry["detail"]) for entry in dataset["changed"]]
+    if not rows:
+        return
+    table = Table(title="Pictures that did not go in as they were", title_justify="left")
+    for heading in ("picture", "split", "what", "why"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    Console(soft_wrap=False).print(table)
+
+
+def _print_summary(out_dir, dataset, seconds):
+    parts = ["%s: %d pictures with %d boxes in %d shards" % (
+        name, split["examples"], split["boxes"], len(split["shards"])) for name, split in dataset["splits"].items()]
+    print("%s is ready in %.1f s. %s; %d classes, %d pictures skipped." % (
+        out_dir, seconds, "; ".join(parts), dataset["num_classes"], len(dataset["skipped"])), flush=True)

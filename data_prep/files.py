@@ -1,0 +1,60 @@
+"""Files that are either whole under their final name or not there at all, and one writer at a time."""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+
+_TEMPORARY = ".tmp"
+
+
+def temporary(path):
+    """A name beside path for the unfinished file; `remove_temporaries` finds it after a crash."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, ".%s.%d%s" % (name, os.getpid(), _TEMPORARY))
+
+
+def remove_temporaries(folder):
+    """Remove what killed runs left in folder."""
+    for name in os.listdir(folder):
+        if name.startswith(".") and name.endswith(_TEMPORARY):
+            path = os.path.join(folder, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+
+
+def write(path, data):
+    """Write bytes to path: temporary name, flushed to the disk, renamed."""
+    unfinished = temporary(path)
+    with open(unfinished, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(unfinished, path)
+
+
+def write_json(path, value):
+    """Write value as JSON that people can read and diff."""
+    write(path, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8"))
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Hold folder, made if missing, against another process preparing the same dataset; waits for it to end."""
+    os.makedirs(folder, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Another process is preparing %s; waiting for it." % folder, flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError:
+            # Some network file systems cannot lock a folder; the temporary names still keep every file whole.
+            pass
+        yield
+    finally:
+        os.close(handle)
