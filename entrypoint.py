@@ -1,0 +1,33 @@
+"""What the container and `make` run: a command name -> one function. Settings come from the environment."""
+import sys
+
+COMMANDS = {
+    "train": ("train on all devices asked for, then evaluate", "trainers.train", "train"),
+    "eval": ("evaluate the checkpoints of a run (EVAL_MODE: once, continuous, until_step)", "trainers.evaluation",
+             "evaluate"),
+    "data": ("make a dataset: mini-pets, or pets [--source DIR] [data_prep's options]", "trainers.data", "make"),
+}
+
+
+def usage():
+    lines = ["usage: python entrypoint.py COMMAND", ""]
+    lines += ["  %-8s %s" % (name, text) for name, (text, _, _) in sorted(COMMANDS.items())]
+    return "\n".join(lines + ["", "Settings are environment variables: docs/settings.md lists them."])
+
+
+def main(arguments):
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(usage())
+        return 0 if arguments else 2
+    name = arguments[0]
+    if name not in COMMANDS:
+        sys.stderr.write("There is no command %s.\n%s\n" % (name, usage()))
+        return 2
+    from importlib import import_module
+    from trainers.outcome import run
+    _, module, function = COMMANDS[name]
+    return run(lambda settings, console: getattr(import_module(module), function)(settings, console, arguments[1:]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,133 @@
+"""From config file and settings to the effective config."""
+import glob
+import os
+
+import pytest
+
+from trainers.errors import Refused
+
+pytestmark = pytest.mark.usefixtures("protos")
+
+
+@pytest.fixture
+def effective(read_settings, dataset, project_dir):
+    """function(**variables) -> Effective of the mini-pets config on two virtual CPUs."""
+    from trainers import devices, pipeline
+
+    def make(config="ssd_mobilenet_v1_mini_pets", **environ):
+        settings = read_settings(DEVICE="cpu", **environ)
+        parsed = pipeline.parse(os.path.join(project_dir, "configs", config + ".config"))
+        return pipeline.effective(parsed, settings, dataset, devices.choose(settings, []))
+    return make
+
+
+def test_the_dataset_fills_the_config(effective, dataset):
+    config = effective().config
+    assert config.model.ssd.num_classes == 3
+    assert list(config.train_input_reader.tf_record_input_reader.input_path) == [
+        os.path.join(dataset.folder, "pet_faces_train.record-?????-of-00010")]
+    reader = config.eval_input_reader[0]
+    assert reader.label_map_path == dataset.label_map
+    assert (reader.num_epochs, reader.shuffle, config.eval_config.num_examples) == (1, False, 58)
+
+
+def test_batch_size_is_the_batch_over_all_devices(effective, two_cpus):
+    from trainers import pipeline
+    config = effective(BATCH_SIZE="24").config
+    assert pipeline.batch_line(config, two_cpus) == "batch 24 = 2 devices x 12"
+    assert pipeline.per_replica(config, 2).train_config.batch_size == 12
+    assert effective(BATCH_SIZE_PER_GPU="12").config.train_config.batch_size == 24
+
+
+@pytest.mark.parametrize("environ, what, do", [
+    ({"BATCH_SIZE": "5"}, "BATCH_SIZE=5 does not divide over 2 devices.",
+     "Set BATCH_SIZE to 4 or 6, or NUM_GPUS to a divisor of 5."),
+    ({"BATCH_SIZE": "1"}, "BATCH_SIZE=1 does not divide over 2 devices.",
+     "Set BATCH_SIZE to 2, or NUM_GPUS to a divisor of 1."),
+    ({"NUM_GPUS": "3"}, "batch_size of the config=16 does not divide over 3 devices.",
+     "Set BATCH_SIZE to 15 or 18, or NUM_GPUS to a divisor of 16.")])
+def test_a_batch_that_does_not_divide_is_refused_with_sizes_that_do(environ, what, do, effective):
+    with pytest.raises(Refused) as refused:
+        effective(**environ)
+    assert (refused.value.what, refused.value.do, refused.value.code) == (what, do, 2)
+
+
+@pytest.mark.parametrize("scaling, rate", [("none", 0.004), ("linear", 0.016), ("sqrt", 0.008)])
+def test_the_learning_rate_scales_against_the_configs_own_batch(scaling, rate, effective):
+    from trainers import pipeline
+    config = effective(BATCH_SIZE="64", LEARNING_RATE_SCALING=scaling).config
+    assert pipeline.initial_rate(config) == pytest.approx(rate)
+    assert pipeline.learning_rate(config).warmup_learning_rate == pytest.approx(rate / 10)
+
+
+def test_a_schedule_that_ended_with_the_run_still_does(effective):
+    from trainers import pipeline
+    shorter, longer = effective(NUM_STEPS="60").config, effective(NUM_STEPS="6000").config
+    assert (pipeline.learning_rate(shorter).total_steps, pipeline.learning_rate(shorter).warmup_steps) == (60, 5)
+    assert (pipeline.learning_rate(longer).total_steps, pipeline.learning_rate(longer).warmup_steps) == (6000, 50)
+
+
+def test_every_change_is_told(effective):
+    assert effective().changes == []
+    assert effective(NUM_STEPS="60", BATCH_SIZE="8", USE_MOVING_AVERAGE="0").changes == [
+        "batch_size: 16 -> 8 (BATCH_SIZE)", "num_steps: 600 -> 60 (NUM_STEPS)",
+        "total_steps: 600 -> 60 (the schedule ends with the run)", "warmup_steps: 50 -> 5 (its share of a shorter run)",
+        "use_moving_average: True -> False (USE_MOVING_AVERAGE)",
+        "use_moving_averages: True -> False (USE_MOVING_AVERAGE)"]
+
+
+def test_pictures_of_different_sizes_cannot_share_a_batch(effective):
+    assert effective("faster_rcnn_resnet101_pets", BATCH_SIZE="2").config.train_config.batch_size == 2
+    with pytest.raises(Refused) as refused:
+        effective("faster_rcnn_resnet101_pets", BATCH_SIZE="4")
+    assert "pad_to_max_dimension" in refused.value.do and "BATCH_SIZE=2" in refused.value.do
+
+
+def test_sync_replicas_is_cleared_and_said(read_settings, dataset, two_cpus, project_dir):
+    from trainers import pipeline
+    parsed = pipeline.parse(os.path.join(project_dir, "configs/ssd_mobilenet_v1_mini_pets.config"))
+    parsed.train_config.sync_replicas = True
+    made = pipeline.effective(parsed, read_settings(DEVICE="cpu"), dataset, two_cpus)
+    assert not made.config.train_config.sync_replicas
+    assert made.changes == ["sync_replicas: true -> false (one machine's devices are always in step)"]
+    assert parsed.train_config.sync_replicas     # what was parsed is not changed
+
+
+def test_a_fine_tune_checkpoint_that_is_not_there_is_refused(effective, tmp_path):
+    with pytest.raises(Refused) as refused:
+        effective(FINE_TUNE_CHECKPOINT=str(tmp_path / "model.ckpt"))
+    assert "is not there" in refused.value.what
+    (tmp_path / "model.ckpt.index").write_bytes(b"")
+    assert effective(FINE_TUNE_CHECKPOINT=str(tmp_path / "model.ckpt")).config.train_config.fine_tune_checkpoint
+
+
+def test_a_config_that_does_not_parse_is_named_with_its_line(tmp_path):
+    from trainers import pipeline
+    path = tmp_path / "broken.config"
+    path.write_text("model {\n  ssd {\n    num_clases: 3\n  }\n}\n")
+    with pytest.raises(Refused) as refused:
+        pipeline.parse(str(path))
+    assert "3:5" in refused.value.what and "num_clases" in refused.value.what
+
+
+def test_a_misspelt_config_name_gets_the_nearest(read_settings):
+    from trainers import pipeline
+    with pytest.raises(Refused) as refused:
+        pipeline.find(read_settings(PIPELINE_CONFIG="configs/ssd_mobilenet_v1_minipets.config"), "mini-pets")
+    assert refused.value.do == "Did you mean configs/ssd_mobilenet_v1_mini_pets.config?"
+
+
+def test_every_config_in_the_repository_parses_and_says_what_it_is_for(project_dir):
+    from trainers import pipeline
+    paths = glob.glob(os.path.join(project_dir, "configs", "*.config"))
+    assert paths
+    for path in paths:
+        assert pipeline.parse(path).train_config.num_steps > 0
+        with open(path) as source:
+            assert source.readline().startswith("# ")
+
+
+def test_default_configs_exist_for_every_dataset_and_device(read_settings):
+    from trainers import pipeline
+    for dataset_name, device in pipeline.DEFAULT_CONFIGS:
+        assert os.path.isfile(pipeline.find(read_settings(DEVICE=device), dataset_name))

@@ -1,0 +1,67 @@
+"""The clone trainer: the API's legacy trainer.train builds one graph with a clone of the model on each device.
+
+The patched trainer takes a session config and the function that runs the steps, so that both trainers share their
+hooks: checkpoints at the interval and limit of the settings, progress, stopping.
+"""
+import functools
+
+import tensorflow.compat.v1 as tf
+from object_detection.builders import dataset_builder, model_builder
+from object_detection.legacy import trainer
+
+from trainers.devices import session_config
+from trainers.progress import checkpoint_hook
+
+
+def train(config, settings, devices, run_dir, make_step_hook):
+    """Trains to config.train_config.num_steps.
+
+    Args:
+        config: effective TrainEvalPipelineConfig; batch_size is global, the API divides it by the clones.
+        settings: Settings.
+        devices: Devices; one clone on each.
+        run_dir: checkpoints and events go there.
+        make_step_hook: function(loss tensor) -> StepHook.
+    """
+    def run_steps(train_tensor, **arguments):
+        _run_steps(train_tensor, settings, run_dir, make_step_hook(train_tensor), config, arguments)
+
+    trainer.train(
+        create_tensor_dict_fn=functools.partial(_next_example, config.train_input_reader),
+        create_model_fn=functools.partial(model_builder.build, model_config=config.model, is_training=True),
+        train_config=config.train_config, master="", task=0, num_clones=devices.count, worker_replicas=1,
+        clone_on_cpu=devices.kind == "cpu", ps_tasks=0, worker_job_name="lonely_worker", is_chief=True,
+        train_dir=run_dir, graph_hook_fn=_graph_rewriter(config), session_config=session_config(devices),
+        train_fn=run_steps)
+
+
+def _next_example(input_reader_config):
+    return dataset_builder.make_initializable_iterator(dataset_builder.build(input_reader_config)).get_next()
+
+
+def _graph_rewriter(config):
+    if not config.HasField("graph_rewriter"):
+        return None
+    from object_detection.builders import graph_rewriter_builder
+    return graph_rewriter_builder.build(config.graph_rewriter, is_training=True)
+
+
+def _run_steps(train_tensor, settings, run_dir, step_hook, config, arguments):
+    """Runs the steps of the graph that the API built, in place of slim.learning.train.
+
+    Args:
+        arguments: the keyword arguments meant for slim.learning.train.
+    """
+    init_fn = arguments["init_fn"]
+    saver = tf.train.Saver(sharded=True, max_to_keep=settings.keep_checkpoints, save_relative_paths=True,
+                           keep_checkpoint_every_n_hours=config.train_config.keep_checkpoint_every_n_hours)
+    scaffold = tf.train.Scaffold(
+        saver=saver, summary_op=arguments["summary_op"],
+        init_fn=(lambda scaffold, session: init_fn(session)) if init_fn else None)
+    with tf.train.MonitoredTrainingSession(
+            checkpoint_dir=run_dir, scaffold=scaffold, config=arguments["session_config"],
+            # In this order: a diverged step must not be saved.
+            hooks=[step_hook, checkpoint_hook(run_dir, settings, scaffold=scaffold)],
+            save_checkpoint_secs=None, save_summaries_steps=100, log_step_count_steps=None) as session:
+        while not session.should_stop():
+            session.run(train_tensor)

@@ -1,0 +1,113 @@
+"""What people read, apart from what TensorFlow writes.
+
+TensorFlow's C++ and Python logs go to file descriptors 1 and 2. `Console` keeps its own copy of the terminal and points
+both descriptors at RUN_DIR/train.log, so that the console shows only sentences meant for people and nothing is lost.
+With LOG_LEVEL=debug the descriptors stay where they are.
+"""
+import os
+import sys
+import time
+import traceback
+
+from tqdm import tqdm
+
+PLAIN_INTERVAL_SECS = 20
+
+
+class Console(object):
+    """Writes sentences to the terminal and to the log; shows progress as one live line or a line now and then.
+
+    Args:
+        terminal: text file people read; default: what stdout is now.
+        clock: seconds, monotonic; for tests.
+    """
+
+    def __init__(self, terminal=None, clock=time.time):
+        self._terminal = terminal or os.fdopen(os.dup(1), "w", buffering=1)
+        self._errors = terminal or os.fdopen(os.dup(2), "w", buffering=1)
+        self._clock = clock
+        self._log = None
+        self._bar = None
+        self._last_plain = None
+        self.log_path = None
+
+    def capture(self, log_path, debug=False):
+        """Appends everything this process writes from now on to log_path; `debug` leaves TensorFlow on the terminal."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.log_path = log_path
+        self._log = open(log_path, "a", buffering=1)
+        self._log.write("---- %s, process %d ----\n" % (time.strftime("%Y-%m-%dT%H:%M:%S%z"), os.getpid()))
+        if not debug:
+            os.dup2(self._log.fileno(), 1)
+            os.dup2(self._log.fileno(), 2)
+
+    def release(self):
+        """Gives file descriptors 1 and 2 back to the terminal, for a program that takes this process's place."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.dup2(self._terminal.fileno(), 1)
+        os.dup2(self._errors.fileno(), 2)
+
+    def error(self, sentence):
+        """One line on the terminal's stderr, also in the log."""
+        self.end_progress()
+        if self._log:
+            self._log.write(sentence + "\n")
+        self._errors.write(sentence + "\n")
+        self._errors.flush()
+
+    def say(self, sentence=""):
+        """One line for people, also in the log."""
+        if self._log:
+            self._log.write(sentence + "\n")
+        if self._bar is not None:
+            self._bar.clear()
+        self._terminal.write(sentence + "\n")
+        self._terminal.flush()
+        if self._bar is not None:
+            self._bar.refresh()
+
+    def table(self, table):
+        """A rich.table.Table; as wide as the terminal, 110 columns elsewhere."""
+        from rich.console import Console as RichConsole
+        width = None if self._terminal.isatty() else 110
+        for target in filter(None, (self._terminal, self._log)):
+            RichConsole(file=target, width=width, highlight=False).print(table)
+
+    def log_traceback(self):
+        """The traceback of the exception being handled, into the log only."""
+        if self._log:
+            self._log.write(traceback.format_exc())
+
+    def progress(self, done, total, text, unit):
+        """Shows that `done` of `total` (int; total may be 0: unknown) is reached, with `text` beside it."""
+        if self._terminal.isatty():
+            if self._bar is None:
+                self._bar = tqdm(total=total or None, initial=done, unit=" " + unit, file=self._terminal,
+                                 dynamic_ncols=True, leave=False)
+            self._bar.set_postfix_str(text, refresh=False)
+            self._bar.update(done - self._bar.n)
+            return
+        now = self._clock()
+        if self._last_plain is None:
+            self._last_plain = now
+        if now - self._last_plain >= PLAIN_INTERVAL_SECS:
+            self._last_plain = now
+            self.say("%s %d of %s  %s" % (unit, done, total or "?", text))
+
+    def end_progress(self):
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        self._last_plain = None
+
+
+def duration(secs):
+    """Seconds as people say them: 45 s, 3 min 20 s, 2 h 5 min."""
+    secs = int(round(secs))
+    if secs < 60:
+        return "%d s" % secs
+    if secs < 3600:
+        return "%d min %d s" % (secs // 60, secs % 60)
+    return "%d h %d min" % (secs // 3600, secs % 3600 // 60)

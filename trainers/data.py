@@ -1,0 +1,41 @@
+"""entrypoint.py data: makes the dataset that the settings mean, or the one that is named."""
+import os
+
+from trainers import dataset
+from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
+
+
+def make(settings, console, arguments):
+    """Makes a dataset under DATA_DIR; nothing is done where it is there.
+
+    Args:
+        settings: Settings.
+        console: Console.
+        arguments: [] for the dataset of the settings, else its name and data_prep's options.
+    """
+    from data_prep.__main__ import main as data_prep
+    name = arguments[0] if arguments else dataset.locate(settings)[0]
+    if name not in dataset.NAMED:
+        if not arguments:
+            return 0    # a folder of the user's own
+        raise Refused("There is no dataset %s to make." % name, "Name one of %s." % ", ".join(dataset.NAMED),
+                      SETTINGS_REFUSED)
+    options = arguments[1:]
+    if name == "pets" and not arguments:
+        if not os.path.exists(os.path.join(settings.data_dir, "pets", dataset.DESCRIPTION)):
+            raise Refused("DATASET=pets, but %s holds no dataset.json." % os.path.join(settings.data_dir, "pets"),
+                          "Make it first: make pets-tfrecord, or docker compose run --rm data pets.",
+                          PREFLIGHT_FAILED)
+        return 0
+    if name == "pets" and "--source" not in options and "--download" not in options:
+        options = options + ["--download"]
+    return data_prep([name, "--out", os.path.join(settings.data_dir, name)] + options)
+
+
+def ensure(settings, console):
+    """Makes mini-pets where it is meant and missing; everything else must have been made before."""
+    name, folder, _ = dataset.locate(settings)
+    if name == "mini-pets" and not os.path.exists(os.path.join(folder, dataset.DESCRIPTION)):
+        console.say("Making the built-in dataset mini-pets in %s." % folder)
+        from data_prep import mini_pets
+        mini_pets.prepare(folder)

@@ -1,0 +1,84 @@
+"""Finds the dataset a run trains on and reads its dataset.json."""
+import difflib
+import glob
+import os
+from typing import Any, Dict, List, NamedTuple
+
+from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
+from trainers.files import read_json
+
+NAMED = ("pets", "mini-pets")
+DESCRIPTION = "dataset.json"
+
+
+class Dataset(NamedTuple):
+    """A prepared dataset: `folder` holds the shards, the label map and dataset.json (`description`)."""
+    name: str
+    folder: str
+    found_how: str
+    description: Dict[str, Any]
+
+    @property
+    def label_map(self):
+        return os.path.join(self.folder, self.description["label_map"])
+
+    @property
+    def classes(self) -> List[str]:
+        return self.description["classes"]
+
+    def pattern(self, split):
+        return os.path.join(self.folder, self.description["splits"][split]["pattern"])
+
+    def examples(self, split):
+        """Number of pictures in a split: "train" or "val"."""
+        return self.description["splits"][split]["examples"]
+
+
+def locate(settings):
+    """(name, folder, how it was found) of the dataset the settings mean; the folder may not exist yet.
+
+    Raises:
+        Refused: DATASET is neither a known name nor a folder.
+    """
+    if settings.dataset is None:
+        pets = os.path.join(settings.data_dir, "pets")
+        if os.path.exists(os.path.join(pets, DESCRIPTION)):
+            return "pets", pets, "found in %s; DATASET=mini-pets for the built-in one" % pets
+        return "mini-pets", os.path.join(settings.data_dir, "mini-pets"), "built in; make pets-tfrecord for real pets"
+    if settings.dataset in NAMED:
+        return settings.dataset, os.path.join(settings.data_dir, settings.dataset), "DATASET=%s" % settings.dataset
+    if os.path.isdir(settings.dataset):
+        folder = settings.dataset.rstrip("/")
+        return os.path.basename(os.path.abspath(folder)), folder, "DATASET=%s" % settings.dataset
+    near = difflib.get_close_matches(settings.dataset, NAMED, n=1)
+    raise Refused("DATASET=%s is neither %s nor a folder." % (settings.dataset, " nor ".join(NAMED)),
+                  "Did you mean %s?" % near[0] if near else "Name a folder that holds a dataset.json.",
+                  SETTINGS_REFUSED)
+
+
+def load(settings):
+    """The Dataset to use.
+
+    Raises:
+        Refused: exit code 3 when it is missing, incomplete, or its shards do not pass data_prep's quick check.
+    """
+    name, folder, found_how = locate(settings)
+    how_to_make = {"pets": "Make it with: make pets-tfrecord.",
+                   "mini-pets": "Make it with: make mini-pets."}.get(name, "Make it with: python -m data_prep --help.")
+    try:
+        description = read_json(os.path.join(folder, DESCRIPTION))
+    except ValueError:
+        raise Refused("%s is not JSON." % os.path.join(folder, DESCRIPTION), how_to_make, PREFLIGHT_FAILED)
+    if description is None:
+        raise Refused("%s holds no dataset.json: the dataset is missing or was not finished." % folder, how_to_make,
+                      PREFLIGHT_FAILED)
+    from data_prep import check
+    problems = check.quick(folder)
+    if problems:
+        raise Refused("The records in %s cannot be trained on: %s" % (folder, "; ".join(problems)),
+                      "Delete %s and make it again. %s" % (folder, how_to_make), PREFLIGHT_FAILED)
+    dataset = Dataset(name, folder, found_how, description)
+    for split in ("train", "val"):
+        if not glob.glob(dataset.pattern(split)):
+            raise Refused("No file matches %s." % dataset.pattern(split), how_to_make, PREFLIGHT_FAILED)
+    return dataset

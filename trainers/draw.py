@@ -1,0 +1,55 @@
+"""Draws detections on pictures, as a sheet that people look at."""
+import io
+
+import numpy as np
+
+CELL = 320
+COLUMNS = 4
+MIN_SCORE = 0.5
+COLOURS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#008080", "#9a6324", "#800000", "#808000",
+           "#000075")
+
+
+def sheet(pictures, names, title):
+    """PNG bytes of a sheet: each picture with its detections (solid, named) and true boxes (dashed white).
+
+    Args:
+        pictures: list of trainers.evaluate.Picture.
+        names: class names in id order; class ids start at 1.
+        title: line above the sheet.
+    """
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    columns = min(COLUMNS, max(1, len(pictures)))
+    rows = max(1, -(-len(pictures) // columns))
+    figure, axes = pyplot.subplots(rows, columns, squeeze=False,
+                                   figsize=(columns * CELL / 100.0, rows * CELL / 100.0 + 0.6), dpi=100)
+    for axis in axes.flat:
+        axis.axis("off")
+    for axis, picture in zip(axes.flat, pictures):
+        _draw(axis, picture, names)
+    figure.suptitle(title, fontsize=11)
+    figure.tight_layout(rect=(0, 0, 1, 0.96))
+    png = io.BytesIO()
+    figure.savefig(png, format="png")
+    pyplot.close(figure)
+    return png.getvalue()
+
+
+def _draw(axis, picture, names):
+    from matplotlib.patches import Rectangle
+    height, width = picture.size
+    axis.imshow(picture.image, extent=(0, width, height, 0), interpolation="bicubic")
+    for ymin, xmin, ymax, xmax in np.asarray(picture.true_boxes):
+        axis.add_patch(Rectangle((xmin, ymin), xmax - xmin, ymax - ymin, fill=False, linewidth=1.2, linestyle="--",
+                                 edgecolor="white"))
+    for box, score, class_id in zip(picture.boxes, picture.scores, picture.classes):
+        if score < MIN_SCORE:
+            continue
+        ymin, xmin, ymax, xmax = box
+        colour = COLOURS[(int(class_id) - 1) % len(COLOURS)]
+        axis.add_patch(Rectangle((xmin, ymin), xmax - xmin, ymax - ymin, fill=False, linewidth=2, edgecolor=colour))
+        axis.text(xmin, max(ymin, 0), "%s %.2f" % (names[int(class_id) - 1], score), fontsize=7, color="white",
+                  verticalalignment="bottom", clip_on=True,
+                  bbox={"facecolor": colour, "edgecolor": "none", "pad": 1})

@@ -1,0 +1,21 @@
+"""The one exception people are meant to see: what is wrong, what to do, and the documented exit code."""
+
+SETTINGS_REFUSED = 2
+PREFLIGHT_FAILED = 3
+DIVERGED = 4
+
+
+class Refused(Exception):
+    """A run that is refused or stopped for a reason the user can act on.
+
+    Args:
+        what: one sentence that says what is wrong.
+        do: one sentence that says what to do about it.
+        code: process exit code; see the table in the README.
+    """
+
+    def __init__(self, what, do, code=SETTINGS_REFUSED):
+        super(Refused, self).__init__("%s %s" % (what, do))
+        self.what = what
+        self.do = do
+        self.code = code

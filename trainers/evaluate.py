@@ -1,0 +1,188 @@
+"""Evaluates checkpoints of a run: every validation picture once, COCO and Pascal metrics, detections drawn.
+
+A plain loop over the API's input function, model and evaluators: one graph, one session, a restore a checkpoint.
+"""
+from typing import Any, Dict, List, NamedTuple
+
+import tensorflow.compat.v1 as tf
+from object_detection import eval_util, inputs, model_lib
+from object_detection.builders import model_builder
+from object_detection.core import standard_fields as fields
+from object_detection.metrics import coco_evaluation
+from object_detection.utils import label_map_util, object_detection_evaluation
+
+DETECTIONS = fields.DetectionResultFields
+GROUNDTRUTH = fields.InputDataFields
+TRUE_SHAPE = "true_shape"
+LOSS_PREFIX = "Loss/"
+
+
+class Picture(NamedTuple):
+    """A picture kept for drawing.
+
+    `image` is uint8 [height, width, 3] as the model saw it, `size` the picture's own (height, width); boxes are float
+    [n, 4] (ymin, xmin, ymax, xmax) in pixels of that size.
+    """
+    image: Any
+    size: Any
+    boxes: Any
+    scores: Any
+    classes: Any
+    true_boxes: Any
+    true_classes: Any
+
+
+class Evaluation(NamedTuple):
+    """`metrics` by the API's names; `per_class` is AP at IOU 0.5 by class name; `weights` says which were used."""
+    step: int
+    images: int
+    metrics: Dict[str, float]
+    per_class: Dict[str, float]
+    weights: str
+    pictures: List[Picture]
+
+
+class Evaluator(object):
+    """The evaluation graph of a run; `evaluate` restores a checkpoint into it.
+
+    Args:
+        configs: dictionary of config objects (config_util.create_configs_from_pipeline_proto).
+        session_config: ConfigProto.
+        pictures: how many pictures to keep for drawing.
+    """
+
+    def __init__(self, configs, session_config, pictures=12):
+        self._configs = configs
+        self._keep = pictures
+        self._categories = label_map_util.create_category_index_from_labelmap(
+            configs["eval_input_config"].label_map_path, use_display_name=True)
+        self._graph = tf.Graph()
+        with self._graph.as_default():
+            self._iterator, self._results, self._losses = _build(configs)
+            self._raw = {variable.op.name: variable for variable in tf.global_variables()}
+            self._averaged = tf.train.ExponentialMovingAverage(0.0).variables_to_restore()
+            self._step = tf.train.get_or_create_global_step()
+            self._raw[self._step.op.name] = self._step
+            self._averaged[self._step.op.name] = self._step
+            self._savers = {}
+            self._prepare = [self._iterator.initializer, tf.tables_initializer()]
+            self._session = tf.Session(config=session_config)
+
+    def evaluate(self, checkpoint, on_picture):
+        """Evaluates one checkpoint on every picture of the validation split.
+
+        Args:
+            checkpoint: path without .index.
+            on_picture: function(number of pictures done).
+
+        Returns:
+            Evaluation.
+        """
+        coco = coco_evaluation.CocoDetectionEvaluator(list(self._categories.values()))
+        pascal = object_detection_evaluation.PascalDetectionEvaluator(list(self._categories.values()))
+        with self._graph.as_default():
+            weights = self._restore(checkpoint)
+            self._session.run(self._prepare)
+            step = int(self._session.run(self._step))
+            losses, pictures, count = {}, [], 0
+            while True:
+                try:
+                    result, loss = self._session.run([self._results, self._losses])
+                except tf.errors.OutOfRangeError:
+                    break
+                # Numbered here: source ids of foreign records may repeat, and repeated ids collapse in the metrics.
+                for evaluator in (coco, pascal):
+                    evaluator.add_single_ground_truth_image_info(count, _ground_truth(result))
+                    evaluator.add_single_detected_image_info(count, _detections(result))
+                if len(pictures) < self._keep:
+                    pictures.append(_picture(result))
+                for name, value in loss.items():
+                    losses[name] = losses.get(name, 0.0) + float(value)
+                count += 1
+                on_picture(count)
+        metrics = {name: float(value) for name, value in coco.evaluate().items()}
+        of_pascal = pascal.evaluate()
+        per_class = _per_class(of_pascal, self._categories)
+        metrics.update({name: float(value) for name, value in of_pascal.items() if "ByCategory" not in name})
+        metrics.update({name: total / max(count, 1) for name, total in losses.items()})
+        return Evaluation(step, count, metrics, per_class, weights, pictures)
+
+    def _restore(self, checkpoint):
+        """Restores the moving averages if the config wants them and the checkpoint has them; says which weights."""
+        in_checkpoint = {name for name, _ in tf.train.list_variables(checkpoint)}
+        wanted = self._configs["eval_config"].use_moving_averages
+        averages_there = all(name in in_checkpoint for name in self._averaged)
+        kind = "averaged" if wanted and averages_there else "raw"
+        if kind not in self._savers:
+            self._savers[kind] = tf.train.Saver(self._averaged if kind == "averaged" else self._raw)
+        self._savers[kind].restore(self._session, checkpoint)
+        if wanted and not averages_there:
+            return "raw (the checkpoint holds no moving averages)"
+        return "moving-average" if kind == "averaged" else "raw"
+
+
+def _build(configs):
+    """The evaluation graph: (iterator, results of one picture, losses of one picture by name)."""
+    eval_input_fn = inputs.create_eval_input_fn(
+        configs["eval_config"], configs["eval_input_config"], configs["model"])
+    iterator = tf.data.make_initializable_iterator(eval_input_fn())
+    features, labels = iterator.get_next()
+    model = model_builder.build(configs["model"], is_training=False, add_summaries=False)
+    padded = labels[GROUNDTRUTH.groundtruth_boxes].shape[1].value is not None
+    model_lib.provide_groundtruth(model, model_lib.unstack_batch(labels, unpad_groundtruth_tensors=padded))
+    shapes = features[GROUNDTRUTH.true_image_shape]
+    predictions = model.predict(features[GROUNDTRUTH.image], shapes)
+    detections = model.postprocess(predictions, shapes)
+    losses = {name if name.startswith(LOSS_PREFIX) else LOSS_PREFIX + name: loss
+              for name, loss in model.loss(predictions, shapes).items()}
+    groundtruth = model_lib._prepare_groundtruth_for_eval(     # pylint: disable=protected-access; the API is pinned
+        model, False, configs["eval_input_config"].max_number_of_boxes)
+    results = eval_util.result_dict_for_batched_example(
+        features[GROUNDTRUTH.original_image], features[inputs.HASH_KEY], detections, groundtruth,
+        scale_to_absolute=True,
+        original_image_spatial_shapes=features[GROUNDTRUTH.original_image_spatial_shape],
+        true_image_shapes=shapes)
+    results[TRUE_SHAPE] = shapes
+    return iterator, results, losses
+
+
+def _count(result):
+    return int(result[GROUNDTRUTH.num_groundtruth_boxes][0])
+
+
+def _ground_truth(result):
+    """Ground truth of one picture, padding cut off."""
+    count = _count(result)
+    keys = (GROUNDTRUTH.groundtruth_boxes, GROUNDTRUTH.groundtruth_classes, GROUNDTRUTH.groundtruth_is_crowd,
+            GROUNDTRUTH.groundtruth_area, GROUNDTRUTH.groundtruth_difficult)
+    truth = {key: result[key][0][:count] for key in keys if key in result}
+    if GROUNDTRUTH.groundtruth_difficult in truth:
+        truth[GROUNDTRUTH.groundtruth_difficult] = truth[GROUNDTRUTH.groundtruth_difficult].astype(bool)
+    return truth
+
+
+def _detections(result):
+    count = int(result[DETECTIONS.num_detections][0])
+    keys = (DETECTIONS.detection_boxes, DETECTIONS.detection_scores, DETECTIONS.detection_classes)
+    return {key: result[key][0][:count] for key in keys}
+
+
+def _picture(result):
+    # The API keeps the "original" image resized as for the model, with padding; its own size is kept beside it.
+    height, width = (int(size) for size in result[TRUE_SHAPE][0][:2])
+    size = tuple(int(side) for side in result[GROUNDTRUTH.original_image_spatial_shape][0])
+    found, truth = _detections(result), _ground_truth(result)
+    return Picture(result["original_image"][0][:height, :width].astype("uint8"), size,
+                   found[DETECTIONS.detection_boxes], found[DETECTIONS.detection_scores],
+                   found[DETECTIONS.detection_classes], truth[GROUNDTRUTH.groundtruth_boxes],
+                   truth[GROUNDTRUTH.groundtruth_classes])
+
+
+def _per_class(pascal_metrics, categories):
+    """AP at IOU 0.5 by class name; classes without a validation box have none and are left out."""
+    by_name = {}
+    for category in categories.values():
+        for name, value in pascal_metrics.items():
+            if "ByCategory" in name and name.endswith("/" + category["name"]) and value == value:
+                by_name[category["name"]] = float(value)
+    return by_name

@@ -1,0 +1,193 @@
+"""entrypoint.py eval: which checkpoints are evaluated, when it ends, and what people see of it."""
+import fcntl
+import glob
+import os
+import time
+
+from trainers import dataset as datasets, devices as device_choice, pipeline, run_dir as runs
+from trainers.console import duration
+from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
+from trainers.files import read_json, write_atomically, write_json
+from trainers.health import Health
+from trainers.signals import StopRequest
+
+FOLDER = "eval"
+METRICS = "metrics.json"
+DRAWING = "detections.png"
+MAP = "DetectionBoxes_Precision/mAP"
+MAP50 = "DetectionBoxes_Precision/mAP@.50IOU"
+POLL_SECS = 5
+
+
+def evaluate(settings, console, arguments):
+    """Evaluates checkpoints of RUN_DIR as EVAL_MODE says; each at most once.
+
+    Returns:
+        exit code.
+    """
+    if arguments:
+        raise Refused("eval takes no arguments: %s." % " ".join(arguments), "Settings are environment variables.",
+                      SETTINGS_REFUSED)
+    devices = device_choice.for_evaluation(settings, device_choice.gpus_of_this_machine())
+    folder = settings.run_dir or runs.default(datasets.locate(settings)[0], settings.trainer.value)
+    mode = settings.eval_mode.value
+    StopRequest(console.say).install()
+    health = Health()
+    if mode == "once" and runs.newest_checkpoint(folder) is None:
+        raise Refused("%s holds no checkpoint to evaluate." % folder, "Train first, or set RUN_DIR.",
+                      PREFLIGHT_FAILED)
+    console.say("Evaluating checkpoints of %s on %s (EVAL_MODE=%s)." % (
+        folder, "one GPU" if devices.kind == "gpu" else "the CPU", mode))
+    _wait_for_a_run(folder, console, health)
+    return _Evaluations(folder, settings, console, devices, health).run(mode)
+
+
+def _wait_for_a_run(folder, console, health):
+    waited = 0
+    while runs.newest_checkpoint(folder) is None:
+        if waited % 60 == 0:
+            console.say("Waiting for the first checkpoint in %s." % folder)
+        health.beat("waiting")
+        time.sleep(POLL_SECS)
+        waited += POLL_SECS
+
+
+class _Evaluations(object):
+    """The evaluations of one run; the graph is built when the first checkpoint is there."""
+
+    def __init__(self, folder, settings, console, devices, health):
+        self._folder = folder
+        self._settings = settings
+        self._console = console
+        self._devices = devices
+        self._health = health
+        self._out = os.path.join(folder, FOLDER)
+        self._config = pipeline.parse(os.path.join(folder, runs.CONFIG))
+        self._evaluator = None
+        _check_records(self._config)
+        os.makedirs(self._out, exist_ok=True)
+
+    def run(self, mode):
+        while True:
+            checkpoint, step = runs.newest_checkpoint(self._folder)
+            code = self._evaluate_once(checkpoint, step)
+            if code or mode == "once":
+                return code
+            if mode == "until_step" and step >= self._last_step():
+                return 0
+            if not self._wait_for_another(step, mode):
+                return 0
+
+    def _last_step(self):
+        """The run's last step as of now: a resumed run may have been given more."""
+        self._config = pipeline.parse(os.path.join(self._folder, runs.CONFIG))
+        return self._config.train_config.num_steps
+
+    def _wait_for_another(self, step, mode):
+        """False when no other checkpoint can come (until_step), which a free lock on the run shows."""
+        while runs.newest_checkpoint(self._folder)[1] == step:
+            if mode == "until_step" and not runs.is_training(self._folder):
+                if runs.newest_checkpoint(self._folder)[1] != step:
+                    break
+                self._console.say("No training is running in %s; step %d was its last checkpoint." % (
+                    self._folder, step))
+                return False
+            self._health.beat("waiting")
+            time.sleep(POLL_SECS)
+        return True
+
+    def _evaluate_once(self, checkpoint, step):
+        """Evaluates one checkpoint unless that was done, by this process or another; shows the result."""
+        with open(os.path.join(self._out, ".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            metrics = read_json(os.path.join(self._out, METRICS)) or {"evaluations": []}
+            done = [entry for entry in metrics["evaluations"] if entry["step"] == step]
+            if done:
+                self._console.say("Step %d was evaluated before." % step)
+                entry = done[-1]
+            else:
+                entry = self._evaluate(checkpoint)
+                metrics["evaluations"].append(entry)
+                metrics["best_step"] = max(metrics["evaluations"], key=lambda one: one["metrics"][MAP])["step"]
+                write_json(os.path.join(self._out, METRICS), metrics)
+        return self._show(entry)
+
+    def _evaluate(self, checkpoint):
+        """Evaluates a checkpoint; returns its entry for metrics.json and draws the detections."""
+        began = time.time()
+        self._health.beat("building")
+        if self._evaluator is None:
+            self._console.capture(os.path.join(self._out, "eval.log"),
+                                  debug=self._settings.log_level.value == "debug")
+            self._evaluator = _build(self._config, self._devices)
+        expected = self._config.eval_config.num_examples
+
+        def on_picture(count):
+            self._health.beat("evaluating")
+            self._console.progress(count, expected, "", "picture")
+
+        result = self._evaluator.evaluate(checkpoint, on_picture)
+        self._console.end_progress()
+        from trainers import draw
+        names = _class_names(self._config)
+        title = "step %d, mAP@.5IOU %.2f; solid: detections, dashed: truth" % (result.step, result.metrics[MAP50])
+        write_atomically(os.path.join(self._out, DRAWING), draw.sheet(result.pictures, names, title))
+        _write_events(self._out, result)
+        return {"step": result.step, "images": result.images, "images_expected": expected,
+                "metrics": {name: value for name, value in result.metrics.items() if value == value},
+                "per_class_ap50": result.per_class, "weights": result.weights,
+                "secs": round(time.time() - began, 1), "time": round(time.time(), 3)}
+
+    def _show(self, entry):
+        from rich.table import Table
+        table = Table(title="Average precision at IOU 0.5, step %d" % entry["step"])
+        table.add_column("class")
+        table.add_column("AP@.5IOU", justify="right")
+        for name, value in entry["per_class_ap50"].items():
+            table.add_row(name, "%.3f" % value)
+        self._console.table(table)
+        self._console.say("Evaluated %d of %d pictures in %s with %s weights: COCO mAP %.3f, mAP@.5IOU %.3f." % (
+            entry["images"], entry["images_expected"], duration(entry["secs"]), entry["weights"],
+            entry["metrics"][MAP], entry["metrics"][MAP50]))
+        if entry["images"] != entry["images_expected"]:
+            raise Refused("%d of %d validation pictures were evaluated." % (
+                entry["images"], entry["images_expected"]),
+                "The records changed since training began: make the dataset again.", PREFLIGHT_FAILED)
+        self._console.say("Detections are drawn in %s." % os.path.join(self._out, DRAWING))
+        self._console.say("Results are in %s." % self._folder)
+        return 0
+
+
+def _build(config, devices):
+    device_choice.hide_the_rest(devices)
+    from trainers.quiet import import_tensorflow
+    import_tensorflow()
+    device_choice.check_session_devices(devices)
+    from object_detection.utils import config_util
+    from trainers.evaluate import Evaluator
+    return Evaluator(config_util.create_configs_from_pipeline_proto(config), device_choice.session_config(devices))
+
+
+def _check_records(config):
+    for pattern in config.eval_input_reader[0].tf_record_input_reader.input_path:
+        if not glob.glob(pattern):
+            raise Refused("The validation records %s are not there." % pattern,
+                          "Make the dataset again, or run from the folder the training ran in.", PREFLIGHT_FAILED)
+
+
+def _class_names(config):
+    """Class names in id order, from the label map."""
+    from object_detection.utils import label_map_util
+    index = label_map_util.create_category_index_from_labelmap(
+        config.eval_input_reader[0].label_map_path, use_display_name=True)
+    return [index[class_id]["name"] for class_id in sorted(index)]
+
+
+def _write_events(folder, result):
+    import tensorflow.compat.v1 as tf
+    writer = tf.summary.FileWriter(folder)
+    values = [tf.Summary.Value(tag=name, simple_value=value) for name, value in sorted(result.metrics.items())]
+    values += [tf.Summary.Value(tag="AP@.50IOU/" + name, simple_value=value)
+               for name, value in result.per_class.items()]
+    writer.add_summary(tf.Summary(value=values), result.step)
+    writer.close()

@@ -1,0 +1,34 @@
+"""Tells docker/healthcheck.py what the process is doing and until when silence is no reason to worry."""
+import json
+import os
+import tempfile
+import time
+
+PATH = os.path.join(tempfile.gettempdir(), "tfod-train-health.json")
+# Building the graph and compiling kernels for a new GPU takes minutes; a step or a picture takes seconds.
+FRESH_FOR_SECS = {"building": 1800, "training": 120, "evaluating": 120, "waiting": 300}
+
+
+class Health(object):
+    """Writes the health file, at most once a second for the same phase.
+
+    Args:
+        path: where docker/healthcheck.py looks.
+        clock: unix seconds; for tests.
+    """
+
+    def __init__(self, path=PATH, clock=time.time):
+        self._path = path
+        self._clock = clock
+        self._phase = None
+        self._at = 0
+
+    def beat(self, phase):
+        now = self._clock()
+        if phase == self._phase and now - self._at < 1:
+            return
+        self._phase, self._at = phase, now
+        temporary = "%s.%d" % (self._path, os.getpid())
+        with open(temporary, "w") as out:
+            json.dump({"phase": phase, "at": now, "fresh_for_secs": FRESH_FOR_SECS[phase]}, out)
+        os.replace(temporary, self._path)

@@ -1,0 +1,265 @@
+"""From a pipeline config file and the settings to the effective config of a run. Pure but for reading the file.
+
+The config's `batch_size` is always the global batch: images per step over all devices. The API's clone trainer divides
+it by the clones itself; `per_replica` makes the Estimator's config, whose batches are per replica.
+"""
+import copy
+import difflib
+import math
+import os
+from typing import Any, List, NamedTuple
+
+from google.protobuf import text_format
+from object_detection.protos import pipeline_pb2
+
+from trainers.errors import SETTINGS_REFUSED, Refused
+
+PROJECT_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# By dataset, then by device: the full-size Pets model would take weeks on a CPU.
+DEFAULT_CONFIGS = {
+    ("mini-pets", "gpu"): "configs/ssd_mobilenet_v1_mini_pets.config",
+    ("mini-pets", "cpu"): "configs/ssd_mobilenet_v1_mini_pets.config",
+    ("pets", "gpu"): "configs/ssd_mobilenet_v1_pets.config",
+    ("pets", "cpu"): "configs/ssd_mobilenet_v1_small_pets.config",
+}
+
+
+class Effective(NamedTuple):
+    """`config` is the TrainEvalPipelineConfig of the run; `changes` says what the file did not say, a line each."""
+    config: Any
+    changes: List[str]
+
+
+def find(settings, dataset_name):
+    """Path of the pipeline config file: as given, else relative to the project (the image runs in /).
+
+    Raises:
+        Refused: no such file, or no config is known for the dataset.
+    """
+    named = settings.pipeline_config or DEFAULT_CONFIGS.get((dataset_name, settings.device.value))
+    if named is None:
+        raise Refused("There is no default config for the dataset %s." % dataset_name,
+                      "Name one with PIPELINE_CONFIG; configs/ has examples.")
+    for path in (named, os.path.join(PROJECT_DIR, named)):
+        if os.path.isfile(path):
+            return path
+    folder = os.path.join(PROJECT_DIR, "configs")
+    there = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    near = difflib.get_close_matches(os.path.basename(named), there, n=1)
+    raise Refused("PIPELINE_CONFIG=%s is not a file." % named,
+                  "Did you mean configs/%s?" % near[0] if near else "configs/ has %s." % ", ".join(there))
+
+
+def parse(path):
+    """TrainEvalPipelineConfig from a text proto file.
+
+    Raises:
+        Refused: the file cannot be parsed; the sentence holds line, column and field.
+    """
+    config = pipeline_pb2.TrainEvalPipelineConfig()
+    try:
+        with open(path) as source:
+            text_format.Merge(source.read(), config)
+    except (text_format.ParseError, UnicodeDecodeError) as error:
+        raise Refused("%s is not a pipeline config: %s." % (path, str(error).rstrip(".")),
+                      "Line and column are given before the field; correct it there.")
+    if not config.model.WhichOneof("model"):
+        raise Refused("%s names no model." % path, "A pipeline config has model, train_config and input readers.")
+    return config
+
+
+def effective(config, settings, dataset, devices):
+    """The config a run really uses.
+
+    Args:
+        config: TrainEvalPipelineConfig as parsed; not changed.
+        settings: Settings.
+        dataset: trainers.dataset.Dataset.
+        devices: trainers.devices.Devices.
+
+    Returns:
+        Effective.
+
+    Raises:
+        Refused: with exit code 2, when a batch does not divide or the resizer cannot batch.
+    """
+    config = copy.deepcopy(config)
+    changes = []
+    _use_dataset(config, dataset, changes)
+    _use_batch_size(config, settings, devices, changes)
+    _use_steps(config, settings, changes)
+    _use_moving_average(config, settings, changes)
+    _use_fine_tune_checkpoint(config, settings, changes)
+    _clear_sync_replicas(config, devices, changes)
+    _refuse_unbatchable_shapes(config, devices)
+    return Effective(config, changes)
+
+
+def per_replica(config, replicas):
+    """A copy of the config whose batch_size is one replica's share: what the Estimator under a strategy expects."""
+    share = copy.deepcopy(config)
+    share.train_config.batch_size = config.train_config.batch_size // replicas
+    return share
+
+
+def batch_line(config, devices):
+    """`batch 24 = 3 devices x 8`."""
+    batch = config.train_config.batch_size
+    return "batch %d = %d %s x %d" % (batch, devices.count, "device" if devices.count == 1 else "devices",
+                                      batch // devices.count)
+
+
+def model_of(config):
+    """The message of the model's own type (ssd, faster_rcnn, ...)."""
+    return getattr(config.model, config.model.WhichOneof("model"))
+
+
+def differing_fields(old, new, prefix=""):
+    """Dotted names of the fields in which two messages of one type differ, with both values, at most 8."""
+    differences = []
+    for field in old.DESCRIPTOR.fields:
+        name = prefix + field.name
+        ours, theirs = getattr(old, field.name), getattr(new, field.name)
+        if ours == theirs:
+            continue
+        if field.message_type is not None and field.label != field.LABEL_REPEATED:
+            differences += differing_fields(ours, theirs, name + ".")
+        else:
+            differences.append("%s (%s, now %s)" % (name, _short(ours), _short(theirs)))
+    return differences[:8]
+
+
+def _short(value):
+    text = " ".join(str(value).split())
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _set(message, field, value, changes, why):
+    old = getattr(message, field)
+    if old != value:
+        setattr(message, field, value)
+        changes.append("%s: %s -> %s (%s)" % (field, _short(old) if old != "" else "none", value, why))
+
+
+def _use_dataset(config, dataset, changes):
+    model = model_of(config)
+    _set(model, "num_classes", dataset.description["num_classes"], changes, "the label map's classes")
+    if not config.eval_input_reader:
+        config.eval_input_reader.add()
+    readers = ((config.train_input_reader, "train", True), (config.eval_input_reader[0], "val", False))
+    for reader, split, shuffle in readers:
+        del reader.tf_record_input_reader.input_path[:]
+        reader.tf_record_input_reader.input_path.append(dataset.pattern(split))
+        reader.label_map_path = dataset.label_map
+        reader.shuffle = shuffle and reader.shuffle
+    del config.eval_input_reader[1:]
+    # Every picture once: the API's readers repeat for ever unless told otherwise.
+    config.eval_input_reader[0].num_epochs = 1
+    config.eval_config.num_examples = dataset.examples("val")
+    config.eval_config.batch_size = 1
+
+
+def _use_batch_size(config, settings, devices, changes):
+    own = config.train_config.batch_size
+    batch, name = own, "batch_size of the config"
+    if settings.batch_size:
+        batch, name = settings.batch_size, "BATCH_SIZE"
+    elif settings.batch_size_per_gpu:
+        batch, name = settings.batch_size_per_gpu * devices.count, "BATCH_SIZE_PER_GPU"
+    if batch % devices.count:
+        below = batch // devices.count * devices.count
+        fitting = [str(size) for size in (below, below + devices.count) if size]
+        raise Refused("%s=%d does not divide over %d devices." % (name, batch, devices.count),
+                      "Set BATCH_SIZE to %s, or NUM_GPUS to a divisor of %d." % (" or ".join(fitting), batch))
+    _set(config.train_config, "batch_size", batch, changes, name)
+    scaling = settings.learning_rate_scaling.value
+    if scaling != "none" and batch != own:
+        ratio = float(batch) / own
+        _scale_rates(config, ratio if scaling == "linear" else math.sqrt(ratio))
+        changes.append("learning rate x %.4g (LEARNING_RATE_SCALING=%s, batch %d against %d)" % (
+            ratio if scaling == "linear" else math.sqrt(ratio), scaling, batch, own))
+
+
+def learning_rate(config):
+    """The message of the learning-rate schedule in use, or None where the optimizer sets none."""
+    optimizer = config.train_config.optimizer
+    kind = optimizer.WhichOneof("optimizer")
+    if kind is None:
+        return None
+    rate = getattr(optimizer, kind).learning_rate
+    schedule = rate.WhichOneof("learning_rate")
+    return getattr(rate, schedule) if schedule else None
+
+
+def initial_rate(config):
+    """The schedule's base rate, for the first log lines; None where there is no schedule."""
+    schedule = learning_rate(config)
+    for field in ("learning_rate_base", "initial_learning_rate", "learning_rate"):
+        if hasattr(schedule, field):
+            return getattr(schedule, field)
+    return None
+
+
+def _scale_rates(config, factor):
+    schedule = learning_rate(config)
+    if schedule is None:
+        return
+    for field in schedule.DESCRIPTOR.fields:
+        if field.name == "schedule":
+            for step in schedule.schedule:
+                step.learning_rate *= factor
+        elif "learning_rate" in field.name:
+            setattr(schedule, field.name, getattr(schedule, field.name) * factor)
+
+
+def _use_steps(config, settings, changes):
+    train = config.train_config
+    old = train.num_steps
+    if not (settings.num_steps or old):
+        raise Refused("Neither the config nor NUM_STEPS says how many steps to train.", "Set NUM_STEPS.")
+    if not settings.num_steps or settings.num_steps == old:
+        return
+    _set(train, "num_steps", settings.num_steps, changes, "NUM_STEPS")
+    schedule = learning_rate(config)
+    # A cosine that ends with the run keeps ending with the run: past its end the rate is 0 and nothing is learned.
+    if schedule is not None and hasattr(schedule, "total_steps") and schedule.total_steps == old:
+        warmup = min(schedule.warmup_steps, schedule.warmup_steps * train.num_steps // old)
+        _set(schedule, "total_steps", train.num_steps, changes, "the schedule ends with the run")
+        _set(schedule, "warmup_steps", warmup, changes, "its share of a shorter run")
+
+
+def _use_moving_average(config, settings, changes):
+    if settings.use_moving_average is None:
+        return
+    _set(config.train_config.optimizer, "use_moving_average", settings.use_moving_average, changes,
+         "USE_MOVING_AVERAGE")
+    _set(config.eval_config, "use_moving_averages", settings.use_moving_average, changes, "USE_MOVING_AVERAGE")
+
+
+def _use_fine_tune_checkpoint(config, settings, changes):
+    train = config.train_config
+    if settings.fine_tune_checkpoint:
+        path = "" if settings.fine_tune_checkpoint == "none" else settings.fine_tune_checkpoint
+        _set(train, "fine_tune_checkpoint", path, changes, "FINE_TUNE_CHECKPOINT")
+    if train.fine_tune_checkpoint and not os.path.exists(train.fine_tune_checkpoint + ".index"):
+        raise Refused("fine_tune_checkpoint %s is not there (no .index file of that name)." %
+                      train.fine_tune_checkpoint,
+                      "Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, or to none.")
+
+
+def _clear_sync_replicas(config, devices, changes):
+    # The API's clone trainer refuses it with several clones, and it means nothing on one machine.
+    if config.train_config.sync_replicas:
+        config.train_config.sync_replicas = False
+        changes.append("sync_replicas: true -> false (one machine's devices are always in step)")
+
+
+def _refuse_unbatchable_shapes(config, devices):
+    resizer = model_of(config).image_resizer
+    share = config.train_config.batch_size // devices.count
+    if (share > 1 and resizer.WhichOneof("image_resizer_oneof") == "keep_aspect_ratio_resizer"
+            and not resizer.keep_aspect_ratio_resizer.pad_to_max_dimension):
+        raise Refused("keep_aspect_ratio_resizer gives pictures of different sizes, which cannot share a batch of %d a "
+                      "device." % share,
+                      "Set pad_to_max_dimension: true in the config, or BATCH_SIZE=%d (one picture a device)." %
+                      devices.count, SETTINGS_REFUSED)

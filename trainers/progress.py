@@ -1,0 +1,131 @@
+"""One step hook for both trainers: progress, metrics.jsonl, health, divergence, and stopping by signal."""
+import json
+import math
+import os
+import time
+
+import tensorflow.compat.v1 as tf
+
+from trainers.console import duration
+from trainers.errors import DIVERGED, Refused
+
+METRICS = "metrics.jsonl"
+SMOOTHING = 0.9
+METRICS_EVERY_SECS = 5
+
+
+class StepHook(tf.train.SessionRunHook):
+    """Follows the steps of a training session.
+
+    Args:
+        console: Console.
+        health: Health.
+        stop: trainers.signals.StopRequest.
+        run_dir: where metrics.jsonl is appended to.
+        total_steps: the run's last step.
+        batch_size: images per step over all devices.
+        began: when the run began, by `clock`.
+        loss: scalar tensor; None takes the loss that the Estimator put last into the LOSSES collection.
+        clock: seconds; for tests.
+    """
+
+    def __init__(self, console, health, stop, run_dir, total_steps, batch_size, began, loss=None,
+                 clock=time.time):
+        self._console = console
+        self._health = health
+        self._stop = stop
+        self._metrics_path = os.path.join(run_dir, METRICS)
+        self._total_steps = total_steps
+        self._batch_size = batch_size
+        self._began = began
+        self._loss = loss
+        self._clock = clock
+        self._previous_time = None
+        self._secs_per_step = None
+        self._written_at = 0
+        self.step = None
+        self.first_step_secs = None
+        self.last_loss = None
+
+    def begin(self):
+        self._global_step = tf.train.get_or_create_global_step()
+        if self._loss is None:
+            self._loss = tf.get_collection(tf.GraphKeys.LOSSES)[-1]
+
+    def after_create_session(self, session, coord):
+        self.step = int(session.run(self._global_step))
+        self._stop.in_steps = True
+
+    def before_run(self, run_context):
+        # The global step is read in a run of its own: in the step's run it may be read before or after the update.
+        return tf.train.SessionRunArgs(self._loss)
+
+    def after_run(self, run_context, run_values):
+        self.step += 1
+        loss = float(run_values.results)
+        self._time_step()
+        if not math.isfinite(loss):
+            raise Refused("Training diverged: the loss at step %d is %s." % (self.step, loss),
+                          "Lower the learning rate or check the data; earlier checkpoints are kept.", DIVERGED)
+        self.last_loss = loss
+        self._health.beat("training")
+        self._console.progress(self.step, self._total_steps, self._text(loss), "step")
+        self._write_metrics(loss)
+        if self._stop.requested or self.step >= self._total_steps:
+            run_context.request_stop()
+
+    def end(self, session):
+        self._console.end_progress()
+        if self.last_loss is not None:
+            self._write_metrics(self.last_loss, force=True)
+
+    def images_per_sec(self):
+        """Smoothed images a second over all devices, without the first step; None before the second."""
+        return self._batch_size / self._secs_per_step if self._secs_per_step else None
+
+    def _time_step(self):
+        now = self._clock()
+        if self._previous_time is None:
+            self.first_step_secs = now - self._began
+            self._console.say("First step after %s." % duration(self.first_step_secs))
+        else:
+            took = now - self._previous_time
+            before = self._secs_per_step
+            self._secs_per_step = took if before is None else SMOOTHING * before + (1 - SMOOTHING) * took
+        self._previous_time = now
+
+    def _text(self, loss):
+        if not self._secs_per_step:
+            return "loss %.3f" % loss
+        left = (self._total_steps - self.step) * self._secs_per_step
+        return "loss %.3f  %.1f images/s  %s left" % (loss, self.images_per_sec(), duration(left))
+
+    def _write_metrics(self, loss, force=False):
+        now = self._clock()
+        if not force and now - self._written_at < METRICS_EVERY_SECS:
+            return
+        self._written_at = now
+        rate = self.images_per_sec()
+        record = {"step": self.step, "loss": round(loss, 6), "time": round(now, 3),
+                  "images_per_sec": rate and round(rate, 2)}
+        with open(self._metrics_path, "a") as metrics:
+            metrics.write(json.dumps(record) + "\n")
+
+
+class CheckpointHook(tf.train.CheckpointSaverHook):
+    """Saves as the API does, less graph.pbtxt: writing that as text takes 9 s at the start of every run.
+
+    The meta graph beside each checkpoint holds the graph.
+    """
+
+    def after_create_session(self, session, coord):
+        step = session.run(self._global_step_tensor)
+        self._timer.update_last_triggered_step(step)
+
+
+def checkpoint_hook(run_dir, settings, **kwargs):
+    """A CheckpointHook at the settings' interval; 600 s where none is set."""
+    steps, secs = settings.checkpoint_every_steps, settings.checkpoint_every_secs
+    if not steps and not secs:
+        secs = 600
+    return CheckpointHook(run_dir, save_steps=steps, save_secs=secs, **kwargs)

@@ -1,0 +1,262 @@
+"""The environment contract: every setting with its default, meaning and check. Nothing else reads os.environ.
+
+`read()` validates everything at once, before TensorFlow is imported, and raises one `SettingsRefused` that lists all
+errors. `.env.example` and docs/settings.md are generated from this module (`python -m trainers.settings`).
+"""
+import difflib
+import os
+from enum import Enum
+from typing import Optional
+
+from pydantic import BaseModel, Field, ValidationError, validator
+
+from trainers.errors import Refused
+
+
+class Trainer(str, Enum):
+    mirrored = "mirrored"
+    clone = "clone"
+
+
+class Device(str, Enum):
+    gpu = "gpu"
+    cpu = "cpu"
+
+
+class LearningRateScaling(str, Enum):
+    none = "none"
+    linear = "linear"
+    sqrt = "sqrt"
+
+
+class AllReduce(str, Enum):
+    hierarchical_copy = "hierarchical_copy"
+    nccl = "nccl"
+    reduction_to_one_device = "reduction_to_one_device"
+
+
+class EvalMode(str, Enum):
+    once = "once"
+    continuous = "continuous"
+    until_step = "until_step"
+
+
+class Resume(str, Enum):
+    auto = "auto"
+    never = "never"
+    require = "require"
+
+
+class LogLevel(str, Enum):
+    info = "info"
+    debug = "debug"
+
+
+class Settings(BaseModel):
+    """What the user asked for. Frozen; field names are the variables' names in lower case."""
+
+    trainer: Trainer = Field(
+        Trainer.mirrored, description="`mirrored` (Estimator + MirroredStrategy) or `clone` (in-graph clones, the "
+        "API's legacy trainer)")
+    device: Device = Field(
+        Device.gpu, description="`gpu`, or `cpu` (virtual CPU devices: the same code paths, for tests and laptops)")
+    num_gpus: Optional[int] = Field(
+        None, ge=1, description="devices to train on; default all visible GPUs, with `DEVICE=cpu` 2 virtual devices")
+    dataset: Optional[str] = Field(
+        None, description="`pets`, `mini-pets`, or a folder with a `dataset.json`; default `pets` where it is "
+        "prepared, else `mini-pets`")
+    data_dir: str = Field("data", description="the folder that holds the datasets")
+    pipeline_config: Optional[str] = Field(
+        None, description="a pipeline config file; default by dataset and device, see configs/")
+    run_dir: Optional[str] = Field(
+        None, description="checkpoints, metrics, log, evaluation; default `runs/<dataset>-<trainer>`; resumed if it "
+        "holds a matching run")
+    batch_size: Optional[int] = Field(
+        None, ge=1, description="images per step over all devices together; default from the config")
+    batch_size_per_gpu: Optional[int] = Field(None, ge=1, description="images per step on each device; set this or "
+                                              "`BATCH_SIZE`")
+    num_steps: Optional[int] = Field(None, ge=1, description="optimizer steps in all; default from the config")
+    learning_rate_scaling: LearningRateScaling = Field(
+        LearningRateScaling.none, description="`none`, `linear`, `sqrt`: the rate against the config's own batch size")
+    use_moving_average: Optional[bool] = Field(
+        None, description="`0` or `1` overrides the config, for training and evaluation")
+    fine_tune_checkpoint: Optional[str] = Field(
+        None, description="a checkpoint path, or `none` to start from scratch; default from the config")
+    all_reduce: AllReduce = Field(
+        AllReduce.hierarchical_copy, description="`mirrored` only: `hierarchical_copy`, `nccl` (GPUs only), "
+        "`reduction_to_one_device`")
+    all_reduce_packs: int = Field(1, ge=0, description="`mirrored` only: packs the gradients travel in; 0 does not "
+                                  "pack; without meaning for `reduction_to_one_device`")
+    checkpoint_every_steps: Optional[int] = Field(None, ge=1, description="save a checkpoint every so many steps; "
+                                                  "set this or `CHECKPOINT_EVERY_SECS`")
+    checkpoint_every_secs: Optional[int] = Field(None, ge=1, description="save a checkpoint every so many seconds; "
+                                                 "default 600")
+    keep_checkpoints: int = Field(5, ge=1, description="how many of the newest checkpoints are kept")
+    eval_mode: EvalMode = Field(
+        EvalMode.until_step, description="`entrypoint.py eval`: `once` (the newest checkpoint), `continuous`, or "
+        "`until_step` (until the run's last step is evaluated)")
+    eval_at_end: bool = Field(True, description="`1` evaluates the last checkpoint when training ends")
+    resume: Resume = Field(Resume.auto, description="`auto`, `never` (refuse a RUN_DIR that holds a run), `require` "
+                           "(refuse one that does not)")
+    log_level: LogLevel = Field(LogLevel.info, description="`debug` shows TensorFlow's own log and tracebacks")
+    cuda_visible_devices: Optional[str] = Field(
+        None, description="as CUDA reads it: the GPUs this process may use (in compose: `TRAIN_GPUS`, `EVAL_GPUS`)")
+
+    class Config:
+        allow_mutation = False
+        extra = "forbid"
+
+    @validator("*", pre=True)
+    def _strip(cls, value):
+        return value.strip() if isinstance(value, str) else value
+
+    @validator("cuda_visible_devices")
+    def _gpu_list(cls, value):
+        if value and not all(part.strip() for part in value.split(",")):
+            raise ValueError("is a comma-separated list of GPUs, for example 0,1")
+        return value
+
+
+# Part of the environment contract, refused unless left at the value that changes nothing: a setting that is read
+# and ignored would be worse than none.
+NOT_SUPPORTED = {
+    "PS_TASKS": ("0", "parameter servers are not supported by this version; leave PS_TASKS out (variables then live "
+                      "on the CPU of this machine)"),
+    "TF_CONFIG": ("", "training over several machines is not supported by this version; unset TF_CONFIG"),
+    "MIXED_PRECISION": ("0", "mixed precision is not supported by this version; leave MIXED_PRECISION out"),
+    "XLA": ("0", "XLA is not supported by this version; leave XLA out"),
+    "SEED": ("", "repeatable runs are not supported by this version; leave SEED out"),
+    "STALL_SECS": ("", "the watchdog is not supported by this version; leave STALL_SECS out"),
+}
+
+
+class SettingsRefused(Refused):
+    """All errors of the environment together; `errors` is a list of sentences."""
+
+    def __init__(self, errors):
+        self.errors = errors
+        count = "%d setting%s refused:" % (len(errors), " is" if len(errors) == 1 else "s are")
+        super(SettingsRefused, self).__init__(
+            "\n  ".join([count] + errors), "The settings are explained in docs/settings.md.")
+
+
+def names():
+    """Names of all variables, in the order of the documentation."""
+    return [field.upper() for field in Settings.__fields__]
+
+
+def read(environ=None):
+    """Settings from the environment.
+
+    Args:
+        environ: mapping of variable names to text; None means os.environ. An empty value counts as not set.
+
+    Returns:
+        Settings.
+
+    Raises:
+        SettingsRefused: with every error found.
+    """
+    environ = os.environ if environ is None else environ
+    given = {name: environ[name] for name in names() if environ.get(name, "").strip()}
+    errors = _unsupported(environ) + _near_misses(environ)
+    settings = None
+    try:
+        settings = Settings(**{name.lower(): value for name, value in given.items()})
+    except ValidationError as invalid:
+        errors += [_explain(error, given) for error in invalid.errors()]
+    errors += _contradictions(given)
+    if errors:
+        raise SettingsRefused(errors)
+    return settings
+
+
+def _unsupported(environ):
+    return ["%s=%s: %s." % (name, environ[name].strip(), why)
+            for name, (neutral, why) in sorted(NOT_SUPPORTED.items())
+            if environ.get(name, "").strip() not in ("", neutral)]
+
+
+def _near_misses(environ):
+    """A variable that nearly has a setting's name was meant for it: `TRAINNER=clone` must not train mirrored."""
+    known = names() + list(NOT_SUPPORTED)
+    errors = []
+    for name in sorted(environ):
+        if name in known or len(name) < 5:
+            continue
+        # 0.87 takes one letter more, less or swapped in names of six letters and up; LOGLEVEL and NUM_GPU are caught,
+        # LOGNAME, RUNNER_DIR and CUDA_DEVICE_ORDER are not (tests/trainers/test_settings.py).
+        near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.87)
+        if near:
+            errors.append("%s=%s: there is no such setting; did you mean %s?" % (name, environ[name], near[0]))
+    return errors
+
+
+def _explain(error, given):
+    name = str(error["loc"][0]).upper()
+    value = given.get(name, "")
+    if error["type"] == "type_error.enum":
+        choices = [choice.value for choice in error["ctx"]["enum_values"]]
+        near = difflib.get_close_matches(value, choices, n=1)
+        hint = "; did you mean %s?" % near[0] if near else "."
+        return "%s=%s: choose one of %s%s" % (name, value, ", ".join(choices), hint)
+    if error["type"] == "value_error.number.not_ge":
+        return "%s=%s: must be %s or more." % (name, value, error["ctx"]["limit_value"])
+    if error["type"] == "type_error.integer":
+        return "%s=%s: must be a whole number." % (name, value)
+    if error["type"] == "type_error.bool":
+        return "%s=%s: must be 0 or 1." % (name, value)
+    return "%s=%s: %s." % (name, value, error["msg"])
+
+
+def _contradictions(given):
+    errors = []
+    for one, other in (("BATCH_SIZE", "BATCH_SIZE_PER_GPU"), ("CHECKPOINT_EVERY_STEPS", "CHECKPOINT_EVERY_SECS")):
+        if one in given and other in given:
+            errors.append("%s and %s are both set: set one of them." % (one, other))
+    if given.get("TRAINER", "").strip() == "clone":
+        errors += ["%s=%s has no meaning with TRAINER=clone: leave it out." % (name, given[name])
+                   for name in ("ALL_REDUCE", "ALL_REDUCE_PACKS") if name in given]
+    return errors
+
+
+def _default_text(field):
+    value = field.default
+    if value is None:
+        return ""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value)
+
+
+def env_example():
+    """Text of .env.example: every setting, commented out, with its default."""
+    lines = ["# Every setting with its default. Copy to .env and change what you need; `docker compose` reads .env,",
+             "# `make train` and entrypoint.py read the environment. Generated by `python -m trainers.settings env`.", ""]
+    for name, field in Settings.__fields__.items():
+        lines += ["# %s" % field.field_info.description, "#%s=%s" % (name.upper(), _default_text(field)), ""]
+    return "\n".join(lines)
+
+
+def markdown():
+    """Text of docs/settings.md."""
+    lines = ["# Settings", "",
+             "All settings are environment variables, read once and checked together before TensorFlow is imported.",
+             "An empty value counts as not set. Generated by `python -m trainers.settings docs`.", "",
+             "| variable | default | meaning |", "|---|---|---|"]
+    for name, field in Settings.__fields__.items():
+        default = _default_text(field)
+        lines.append("| `%s` | %s | %s |" % (
+            name.upper(), "`%s`" % default if default else "–", field.field_info.description))
+    lines += ["", "Refused by this version, so that nothing is read and ignored: %s." % ", ".join(
+        "`%s`" % name for name in sorted(NOT_SUPPORTED)), ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    import sys
+    if sys.argv[1:] not in (["env"], ["docs"]):
+        sys.exit("usage: python -m trainers.settings env|docs")
+    sys.stdout.write(env_example() if sys.argv[1] == "env" else markdown())

@@ -1,0 +1,29 @@
+"""SIGTERM and SIGINT: stop after the step in hand, save, and exit 143 or 130; a second one stops at once."""
+import os
+import signal
+
+
+class StopRequest(object):
+    """What the step hook looks at. `requested` is 0 or the signal's number; `in_steps` is set once steps run."""
+
+    def __init__(self, say):
+        self._say = say
+        self.requested = 0
+        self.in_steps = False
+
+    def install(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._handle)
+
+    @property
+    def exit_code(self):
+        return 128 + self.requested
+
+    def _handle(self, number, _):
+        if self.requested or not self.in_steps:
+            # Nothing to save before the first step; and who asks twice does not want to wait. TensorFlow's threads
+            # would hold up a normal exit.
+            self._say("Stopped.")
+            os._exit(128 + number)
+        self.requested = number
+        self._say("Stopping after this step and saving; once more stops at once.")

@@ -1,0 +1,150 @@
+"""entrypoint.py train: checks everything, says what will happen, trains, and hands over to the evaluation."""
+import os
+import sys
+import time
+
+from trainers import data, dataset as datasets, devices as device_choice, pipeline, run_dir as runs
+from trainers.console import duration
+from trainers.errors import DIVERGED, SETTINGS_REFUSED, Refused
+from trainers.health import Health
+from trainers.signals import StopRequest
+
+# Adam keeps two values beside each variable, the moving average one more; measured on the SSDs in configs/ a checkpoint
+# takes 4 to 5 times the raw weights, and a MobileNet SSD has at most 30 MB of those.
+ASSUMED_CHECKPOINT_BYTES = 150 * 2 ** 20
+
+
+def train(settings, console, arguments):
+    """Trains as the settings say; see entrypoint.py.
+
+    Returns:
+        exit code: 0, or 128 + signal when stopped. Does not return when EVAL_AT_END=1 goes on to the evaluation.
+    """
+    if arguments:
+        raise Refused("train takes no arguments: %s." % " ".join(arguments), "Settings are environment variables.",
+                      SETTINGS_REFUSED)
+    devices = device_choice.choose(settings, device_choice.gpus_of_this_machine())
+    data.ensure(settings, console)
+    dataset = datasets.load(settings)
+    config_path = pipeline.find(settings, dataset.name)
+    config, changes = pipeline.effective(pipeline.parse(config_path), settings, dataset, devices)
+    folder = settings.run_dir or runs.default(dataset.name, settings.trainer.value)
+    start_step = runs.prepare(folder, config, settings)
+    if start_step < config.train_config.num_steps:
+        runs.check_free_space(folder, ASSUMED_CHECKPOINT_BYTES * (settings.keep_checkpoints + 1))
+    _say_what_will_happen(console, settings, devices, dataset, config_path, config, changes, folder, start_step)
+    runs.write_config(folder, config)
+    runs.write_manifest(folder, settings, dataset, devices, config_path, changes, start_step)
+    stopped = 0
+    if start_step >= config.train_config.num_steps:
+        runs.finish_manifest(folder, "finished", start_step, 0)
+    else:
+        stopped = _run(settings, console, devices, config, folder)
+    if stopped:
+        return stopped
+    if settings.eval_at_end:
+        _become_the_evaluation(settings, console, folder)
+    console.say("The checkpoints are in %s." % folder)
+    return 0
+
+
+def _say_what_will_happen(console, settings, devices, dataset, config_path, config, changes, folder, start_step):
+    train_config = config.train_config
+    name = pipeline.model_of(config).feature_extractor.type
+    console.say("Training %s on %s (%d pictures, %d classes; %s) with the %s trainer." % (
+        name, dataset.name, dataset.examples("train"), len(dataset.classes), dataset.found_how,
+        settings.trainer.value))
+    where = "%d GPU%s" % (devices.count, "s" if devices.count > 1 else "") if devices.kind == "gpu" else (
+        "%d virtual CPU device%s, no GPU" % (devices.count, "s" if devices.count > 1 else ""))
+    rate = pipeline.initial_rate(config)
+    console.say("%s; %s%s; moving average %s." % (
+        where[0].upper() + where[1:], pipeline.batch_line(config, devices),
+        "; learning rate %.4g" % rate if rate else "",
+        "on" if train_config.optimizer.use_moving_average else "off"))
+    for change in changes:
+        console.say("  " + change)
+    console.say("Config %s; everything goes to %s, TensorFlow's own log to %s." % (
+        os.path.relpath(config_path) if not settings.pipeline_config else config_path, folder,
+        os.path.join(folder, runs.LOG)))
+    if start_step >= train_config.num_steps:
+        console.say("This run is finished: %s holds step %d of %d. No step is taken." % (
+            folder, start_step, train_config.num_steps))
+    elif start_step:
+        console.say("Going on from step %d to %d." % (start_step, train_config.num_steps))
+    else:
+        console.say("From step 0 to %d." % train_config.num_steps)
+
+
+def _run(settings, console, devices, config, folder):
+    """Trains; returns 0 or the exit code of the signal that stopped it."""
+    health = Health()
+    health.beat("building")
+    console.capture(os.path.join(folder, runs.LOG), debug=settings.log_level.value == "debug")
+    stop = StopRequest(console.say)
+    stop.install()
+    began = time.time()
+    console.say("Building the graph; the first step takes about a minute.")
+    device_choice.hide_the_rest(devices)
+    hooks = []
+    try:
+        _train_with(settings, console, devices, config, folder, health, stop, began, hooks)
+    except Refused as refused:
+        _end(folder, "diverged" if refused.code == DIVERGED else "refused", hooks, refused.code)
+        raise
+    except Exception as error:
+        code = 1
+        if "LossTensor is inf or nan" in str(error):
+            code = DIVERGED
+        _end(folder, "diverged" if code == DIVERGED else "failed", hooks, code)
+        if code == DIVERGED:
+            raise Refused("Training diverged: the loss is not finite.",
+                          "Lower the learning rate or check the data; the newest checkpoint is %s." %
+                          _newest(folder), DIVERGED)
+        raise
+    hook = hooks[0]
+    _end(folder, "stopped" if stop.requested else "finished", hooks, stop.exit_code if stop.requested else 0)
+    rate = hook.images_per_sec()
+    console.say("%s at step %d after %s (first step after %s)%s; loss %.3f; saved %s." % (
+        "Stopped" if stop.requested else "Trained", hook.step, duration(time.time() - began),
+        duration(hook.first_step_secs), "; %.1f images/s" % rate if rate else "", hook.last_loss, _newest(folder)))
+    return stop.exit_code if stop.requested else 0
+
+
+def _train_with(settings, console, devices, config, folder, health, stop, began, hooks):
+    from trainers.quiet import import_tensorflow
+    import_tensorflow()
+    device_choice.check_session_devices(devices)
+    from trainers.progress import StepHook
+
+    def make_step_hook(loss):
+        hooks.append(StepHook(console, health, stop, folder, config.train_config.num_steps,
+                              config.train_config.batch_size, began, loss))
+        return hooks[-1]
+
+    if settings.trainer.value == "clone":
+        from trainers import clone
+        clone.train(config, settings, devices, folder, make_step_hook)
+    else:
+        from trainers import mirrored
+        mirrored.train(config, settings, devices, folder, make_step_hook, console.say)
+
+
+def _newest(folder):
+    newest = runs.newest_checkpoint(folder)
+    return newest[0] if newest else "not there"
+
+
+def _end(folder, outcome, hooks, code):
+    runs.finish_manifest(folder, outcome, hooks[0].step if hooks else None, code)
+
+
+def _become_the_evaluation(settings, console, folder):
+    """Evaluates in a new program: that gives back the GPU memory which TensorFlow holds until its process ends."""
+    console.release()
+    environ = dict(os.environ, EVAL_MODE="once", RUN_DIR=folder)
+    if settings.cuda_visible_devices is None:
+        environ.pop("CUDA_VISIBLE_DEVICES", None)
+    else:
+        environ["CUDA_VISIBLE_DEVICES"] = settings.cuda_visible_devices
+    entrypoint = os.path.join(pipeline.PROJECT_DIR, "entrypoint.py")
+    os.execve(sys.executable, [sys.executable, entrypoint, "eval"], environ)
