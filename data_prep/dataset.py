@@ -23,6 +23,8 @@ from data_prep.progress import Progress
 FORMAT = 1
 DATASET_FILE = "dataset.json"
 LABEL_MAP_FILE = "label_map.pbtxt"
+# Nine of the 3,680 pictures of the Oxford pets have no xml: a known gap. Beyond this share a folder is missing something.
+_FORGIVEN_SHARE = 0.05
 
 
 class Outcome(NamedTuple):
@@ -251,6 +253,10 @@ def _verify(dataset, plan, max_skipped):
             "%d of %d pictures were skipped or lost a box (table above), more than the limit of %g %%." % (
                 len(bad), listed, 100 * max_skipped),
             "Repair the data, or accept the loss with --max-skipped %.2f." % (len(bad) / listed + 0.005))
+    forgiven = sum(entry["forgiven"] for entry in dataset["skipped"])
+    if forgiven > _FORGIVEN_SHARE * listed:
+        raise DataError("%d of %d pictures have no annotation, where the complete dataset lacks a few." % (
+            forgiven, listed), "Unpack the annotations again.")
     for split in dataset["splits"].values():
         for shard in split["shards"]:
             if not shard["examples"]:

@@ -36,7 +36,7 @@ def ellipse(x, y, rx, ry=None, turn=0.0, start=0.0, stop=2 * math.pi):
             for a in angles]
 
 
-def smooth(points, closed=True, steps=8):
+def smooth(points, closed=True, steps=6):
     """A Catmull-Rom curve through points."""
     count = len(points)
     curve = []
@@ -88,21 +88,24 @@ class Canvas:
 
     def fill(self, polygon, colour, clip=None, blur=0, opacity=1.0):
         """Paint polygon (canvas pixels), softened by blur pixels, only where the mask clip allows."""
-        self._paint(polygon, colour, clip, blur, opacity, blur * 3 + 1,
-                    lambda draw, points: draw.polygon(points, fill=255))
+        self._paint(polygon, colour, clip, blur, opacity, blur * 2.5 + 1,
+                    lambda draw, local, ink: draw.polygon(local, fill=ink))
 
     def line(self, points, colour, width, clip=None, blur=0, opacity=1.0):
         """Paint a line with round ends; width in canvas pixels."""
         width = max(1, int(round(width)))
 
-        def stroke(draw, local):
-            draw.line(local, fill=255, width=width, joint="curve")
+        def stroke(draw, local, ink):
+            draw.line(local, fill=ink, width=width, joint="curve")
             radius = width / 2
             for x, y in (local[0], local[-1]):
-                draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=255)
-        self._paint(points, colour, clip, blur, opacity, blur * 3 + width, stroke)
+                draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
+        self._paint(points, colour, clip, blur, opacity, blur * 2.5 + width, stroke)
 
     def _paint(self, points, colour, clip, blur, opacity, margin, draw_on):
+        if clip is None and not blur and opacity == 1:
+            draw_on(ImageDraw.Draw(self.image), points, colour)
+            return
         xs, ys = [x for x, _ in points], [y for _, y in points]
         margin = int(math.ceil(margin))
         left, top = max(0, min(xs) - margin), max(0, min(ys) - margin)
@@ -111,7 +114,7 @@ class Canvas:
         if right <= left or bottom <= top:
             return
         mask = Image.new("L", (right - left, bottom - top), 0)
-        draw_on(ImageDraw.Draw(mask), [(x - left, y - top) for x, y in points])
+        draw_on(ImageDraw.Draw(mask), [(x - left, y - top) for x, y in points], 255)
         if blur:
             mask = mask.filter(ImageFilter.GaussianBlur(blur))
         if clip is not None:

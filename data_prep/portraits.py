@@ -202,7 +202,7 @@ def _tail(canvas, frame, side, kind, colour, rings):
     canvas.line(placed, mix(colour, _INK, 0.45), frame.scale * (width + 0.06))
     canvas.line(placed, colour, frame.scale * width)
     if rings:
-        for start in range(6, len(placed) - 2, 7):
+        for start in range(5, len(placed) - 2, 5):
             canvas.line(placed[start:start + 3], rings, frame.scale * width)
     mask = Canvas(Image.new("L", canvas.image.size, 0))
     mask.line(placed, 255, frame.scale * (width + 0.06))

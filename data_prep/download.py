@@ -1,0 +1,195 @@
+"""Fetch an archive so that what arrives is what was published, and unpack it so that nothing leaves its folder."""
+
+import hashlib
+import os
+import shutil
+import tarfile
+import time
+import zlib
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import requests
+
+from data_prep import files
+from data_prep.errors import DataError
+from data_prep.progress import Progress
+
+_CHUNK_BYTES = 1 << 20
+_TIMEOUT_SECONDS = (10, 60)  # to connect, between two pieces
+_ATTEMPTS = 5
+
+
+class Archive(NamedTuple):
+    """A published file: its size and sha256 say what it is, wherever it comes from."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+PETS_SOURCES = ("https://www.robots.ox.ac.uk/~vgg/data/pets/data/", "https://thor.robots.ox.ac.uk/~vgg/data/pets/")
+PETS_ARCHIVES = {
+    "images": Archive("images.tar.gz", 791918971, "67195c5e1c01f1ab5f9b6a5d22b8c27a580d896ece458917e61d459337fa318d"),
+    "annotations": Archive("annotations.tar.gz", 19173078,
+                           "52425fb6de5c424942b7626b428656fcbd798db970a937df61750c0f1d358e91"),
+}
+
+
+class _Unusable(Exception):
+    """This source does not give the file; another may."""
+
+
+def fetch_pets(raw_dir, sources=PETS_SOURCES, archives=None):
+    """Make raw_dir hold Oxford-IIIT Pet's images/ and annotations/; what is there already stays. Raises DataError."""
+    with files.locked(raw_dir):
+        files.remove_temporaries(raw_dir)
+        for folder, archive in (archives or PETS_ARCHIVES).items():
+            if os.path.isdir(os.path.join(raw_dir, folder)):
+                continue
+            path = os.path.join(raw_dir, archive.name)
+            # Pictures hardly compress: the folder needs as much again, and the records of the same pictures too.
+            _need_space(raw_dir, 3 * archive.bytes - _size(path))
+            fetch(archive, [source + archive.name for source in sources], path)
+            unpack(path, raw_dir, folder)
+            os.unlink(path)
+
+
+def fetch(archive, urls, path, pause_seconds=2):
+    """Download archive to path from the first of urls that gives it whole.
+
+    An unfinished download waits as path + ".part" and goes on from there, also from another source and in a later
+    run. pause_seconds: before an attempt after a cut connection, doubled each time. Raises DataError.
+    """
+    if _size(path) == archive.bytes and _sha256(path) == archive.sha256:
+        return
+    failures = []
+    for url in urls:
+        try:
+            _fetch_from(url, archive, path + ".part", pause_seconds)
+            os.replace(path + ".part", path)
+            return
+        except _Unusable as reason:
+            failures.append("%s: %s" % (urlsplit(url).netloc, reason))
+            print("%s does not come from %s (%s)." % (archive.name, urlsplit(url).netloc, reason), flush=True)
+    raise DataError("%s could not be downloaded (%s)." % (archive.name, "; ".join(failures)),
+                    "Check the network and run the same command again: it goes on where it was; or fetch the archives "
+                    "elsewhere, unpack them and give their folder as --source (with make: PETS_DIR).")
+
+
+def unpack(path, root, folder):
+    """Unpack the tar archive at path, whose members all lie in folder, so that root/folder is whole or not there.
+
+    Raises DataError, and leaves nothing, if a member would leave the folder or is neither file nor folder.
+    """
+    unfinished = files.temporary(os.path.join(root, folder))
+    os.makedirs(unfinished)
+    try:
+        with open(path, "rb") as file, tarfile.open(fileobj=file) as tar, Progress(
+                "Unpacking " + os.path.basename(path), os.path.getsize(path), "B", scale=True) as progress:
+            done = 0
+            for member in tar:
+                _extract(tar, path, member, unfinished, folder)
+                progress.update(file.tell() - done)
+                done = file.tell()
+        os.replace(os.path.join(unfinished, folder), os.path.join(root, folder))
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise DataError("%s is no whole tar archive (%s)." % (path, error), "Remove it and download it again.")
+    finally:
+        shutil.rmtree(unfinished)
+
+
+def _extract(tar, path, member, root, folder):
+    parts = [part for part in member.name.split("/") if part != "."]
+    # Thousands of `._` files that a Mac added beside the real ones, and the archive's own `./`.
+    if not parts or parts[-1].startswith("._"):
+        return
+    if not (member.isfile() or member.isdir()) or parts[0] != folder or ".." in parts:
+        raise DataError("%s holds %r, which is not a file or folder inside of %s/." % (path, member.name, folder),
+                        "Do not use this archive: it is not the published one.")
+    target = os.path.join(root, *parts)
+    if member.isdir():
+        os.makedirs(target, exist_ok=True)
+        return
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with tar.extractfile(member) as source, open(target, "wb") as file:
+        shutil.copyfileobj(source, file)
+
+
+def _fetch_from(url, archive, part, pause_seconds):
+    """Make part the whole archive, or raise _Unusable. What part holds already is not fetched again."""
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(pause_seconds * 2 ** (attempt - 1))
+        before = _size(part)
+        try:
+            if before != archive.bytes:
+                _continue(url, archive, part)
+        except requests.exceptions.ConnectionError:
+            if _size(part) == before:
+                raise _Unusable("no connection")
+        except requests.exceptions.RequestException:
+            # What arrived is kept; the size below says whether something is missing.
+            pass
+        if _size(part) == archive.bytes:
+            if _sha256(part) == archive.sha256:
+                return
+            os.unlink(part)
+            raise _Unusable("the content is not what was published: wrong sha256")
+        print("%s: the connection ended at %d of %d bytes." % (archive.name, _size(part), archive.bytes), flush=True)
+    raise _Unusable("the connection ended early %d times" % _ATTEMPTS)
+
+
+def _continue(url, archive, part):
+    """Append to part what the server gives; starts over where the server cannot begin in the middle."""
+    have = _size(part)
+    headers = {"Accept-Encoding": "identity"}
+    if have > archive.bytes:
+        os.unlink(part)
+        have = 0
+    if have:
+        headers["Range"] = "bytes=%d-" % have
+    with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as answer:
+        if answer.status_code not in (200, 206):
+            raise _Unusable("HTTP status %d" % answer.status_code)
+        start = have if answer.status_code == 206 else 0
+        if start and not answer.headers.get("Content-Range", "").startswith("bytes %d-" % start):
+            raise _Unusable("it answers with another range than was asked for")
+        length = answer.headers.get("Content-Length")
+        if length is not None and int(length) != archive.bytes - start:
+            # Also a web page that says in words, with status 200, that there is no such file.
+            raise _Unusable("it offers %d bytes instead of %d" % (start + int(length), archive.bytes))
+        with open(part, "ab" if start else "wb") as file, Progress(
+                "Downloading " + archive.name, archive.bytes, "B", scale=True) as progress:
+            progress.start_at(start)
+            _receive(answer, file, archive.bytes - start, progress)
+
+
+def _receive(answer, file, limit, progress):
+    for chunk in answer.iter_content(_CHUNK_BYTES):
+        limit -= len(chunk)
+        if limit < 0:
+            raise _Unusable("it sends more than was published")
+        file.write(chunk)
+        progress.update(len(chunk))
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _need_space(folder, needed):
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise DataError("%s needs %.1f GB and its disk has %.1f GB free." % (folder, needed / 1e9, free / 1e9),
+                        "Free space, or choose a folder on another disk with --out.")
+
+
+def _size(path):
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def _sha256(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for chunk in iter(lambda: file.read(_CHUNK_BYTES), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
