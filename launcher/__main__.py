@@ -5,6 +5,7 @@ The command then takes this process's place, so that signals reach it and its ex
 
 import difflib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -102,15 +103,13 @@ def data(arguments, environ):
     source = pets_dir(environ) if name == "pets" else None
     place = find_place(environ, gpus=None)
     say(place.line)
+    options = [name]
     if place.kind == "docker":
-        # No GPU is needed to write records.
-        environ = dict(environ, DOCKER_RUNTIME=environ.get("DOCKER_RUNTIME") or "runc")
-        mount = ["--volume", source + ":/pets:ro", "--env", "PETS_DIR=/pets"] if source else []
-        return in_container(environ, ["data", name], mount)
-    command = ["-m", "data_prep", name, "--out", "data/" + name]
-    if name == "pets":
-        command += ["--source", source] if source else ["--download"]
-    return in_environment(environ, command)
+        # compose.yaml mounts PETS_DIR there.
+        options += ["--source", "/pets"] if source else []
+        return in_container(dict(environ, PETS_DIR=source or ""), ["data"] + options)
+    options += ["--source", source] if source else []
+    return in_environment(environ, ["entrypoint.py", "data"] + options)
 
 
 def pets_dir(environ):
@@ -132,7 +131,6 @@ def tensorboard(arguments, environ):
     place = find_place(environ, gpus=None)
     say(place.line)
     if place.kind == "docker":
-        environ = dict(environ, DOCKER_RUNTIME=environ.get("DOCKER_RUNTIME") or "runc")
         return in_container(environ, ["tensorboard"], ["--service-ports"])
     command = ["-m", "tensorboard.main", "--logdir", "runs", "--host", "127.0.0.1", "--port", "6006"]
     return in_environment(environ, command + arguments)
@@ -213,7 +211,21 @@ def in_container(environ, command, options=()):
     run = ["docker", "compose", "run", "--rm"]
     if not sys.stdin.isatty():
         run.append("--no-TTY")
+    for name in nearly_settings(environ):
+        run += ["--env", name]
     become(run + list(options) + command, environ)
+
+
+def nearly_settings(environ):
+    """Variables named almost like a setting: compose.yaml passes on only those it lists, and with TRAINNER=clone
+    the container has to see the mistake to refuse it."""
+    with open(os.path.join(ROOT, "compose.yaml")) as source:
+        known = set(re.findall(r"^ +([A-Z][A-Z_]+):", source.read(), flags=re.MULTILINE))
+    return [
+        name
+        for name in sorted(environ)
+        if name not in known and difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
+    ]
 
 
 def with_user(environ):

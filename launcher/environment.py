@@ -61,10 +61,12 @@ def _make(root, environ, missing, lock):
         if "packages" in missing:
             _check_space(root)
             interpreter = _interpreter(environ)
-            say("Setting up .venv with Python {} (once; details in .venv/install.log)".format(interpreter.version))
+            say("Setting up .venv with Python {} (once; details in .venv/install.log).".format(interpreter.version))
             _empty(venv)
             stages.run("Virtual environment", [interpreter.path, "-m", "venv", venv])
             _install_packages(root, stages, interpreter.minor)
+        else:
+            say("Bringing .venv up to date (details in .venv/install.log).")
         minor = _minor(venv)
         _stamp(root, packages=_packages_hash(root, minor), minor=minor)
         if "api" in missing:

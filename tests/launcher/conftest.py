@@ -30,7 +30,7 @@ case "$1 $2" in
   "-c "*ensurepip*) echo '{facts}';;
   "-m venv") /bin/mkdir -p $3/bin $3/lib/python3.7/site-packages && /bin/cp "$0" $3/bin/python;;
   "-m object_detection_patches") [ $3 = fetch ] && /bin/mkdir -p $4/object_detection;;
-  "entrypoint.py "*|"-m data_prep"|"-m pytest"|"-m tensorboard.main")
+  "entrypoint.py "*|"-m pytest"|"-m tensorboard.main")
     echo "ran $* DEVICE=$DEVICE CUDA=${{CUDA_VISIBLE_DEVICES-unset}} PYTHONPATH=${{PYTHONPATH-unset}}"
     exit ${{EXIT_WITH:-0}};;
 esac
@@ -45,7 +45,7 @@ case "$1 $2" in
   "image inspect") exit {image};;
   "manifest inspect") exit {manifest};;
   "compose build") echo "step 7 failed: no space"; exit {build};;
-  "compose run"|"compose up") echo "ran $* DEVICE=$DEVICE RUNTIME=$DOCKER_RUNTIME UID=$UID"; exit ${{EXIT_WITH:-0}};;
+  "compose run"|"compose up") echo "ran $* DEVICE=$DEVICE RUNTIME=$DOCKER_RUNTIME UID=$UID PETS_DIR=$PETS_DIR"; exit ${{EXIT_WITH:-0}};;
 esac
 """
 
@@ -63,7 +63,7 @@ class Machine:
         for path in (self.root, self.bin, self.home, self.root / "docker", self.root / "runs"):
             path.mkdir()
         shutil.copytree(os.path.join(REPOSITORY, "launcher"), str(self.root / "launcher"))
-        shutil.copy(os.path.join(REPOSITORY, "Makefile"), str(self.root))
+        (self.root / "compose.yaml").write_text("services:\n  train:\n    environment:\n      TRAINER:\n")
         for minor in ("3.6", "3.7"):
             for name in ("build", "tensorflow", "requirements", "test"):
                 (self.root / "docker" / "{}-{}.lock".format(name, minor)).write_text("a==1\n")

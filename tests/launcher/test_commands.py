@@ -51,8 +51,14 @@ def test_with_docker_training_runs_in_the_container_as_the_user(machine):
     done = machine.run("train", UID="1234")
     assert done.returncode == 0, done.err
     assert done.out.splitlines()[0] == "Running in Docker (an engine answers; RUN_IN=venv does without)."
-    assert done.out.splitlines()[-1] == "ran compose run --rm --no-TTY train DEVICE=cpu RUNTIME=runc UID=1234"
+    assert done.out.splitlines()[-1] == "ran compose run --rm --no-TTY train DEVICE=cpu RUNTIME=runc UID=1234 PETS_DIR="
     assert "docker compose build" in machine.calls()
+
+
+def test_a_misspelt_setting_reaches_the_container_so_that_it_can_refuse_it(machine):
+    machine.add_docker()
+    out = machine.run("train", TRAINNER="clone", TRAINER="clone", MY_PROJECT="x").out
+    assert "--no-TTY --env TRAINNER train " in out
 
 
 def test_the_exit_code_of_the_container_is_passed_on(machine):
@@ -143,16 +149,17 @@ def test_train_takes_no_arguments(machine):
 def test_pets_are_downloaded_unless_a_folder_is_named(machine, tmp_path):
     machine.add_python()
     (tmp_path / "my pets").mkdir()
-    assert "ran -m data_prep pets --out data/pets --download" in machine.run("data", "pets").out
+    assert "ran entrypoint.py data pets DEVICE" in machine.run("data", "pets").out
     named = machine.run("data", "pets", PETS_DIR="../my pets")
-    assert "ran -m data_prep pets --out data/pets --source {}/my pets".format(tmp_path) in named.out
+    assert "ran entrypoint.py data pets --source {}/my pets".format(tmp_path) in named.out
 
 
 def test_pets_of_a_folder_are_mounted_into_the_container(machine, tmp_path):
     machine.add_docker()
     (tmp_path / "mine").mkdir()
     out = machine.run("data", "pets", PETS_DIR="../mine").out
-    assert "--volume {}/mine:/pets:ro --env PETS_DIR=/pets data pets".format(tmp_path) in out
+    assert "--no-TTY data pets --source /pets " in out
+    assert out.endswith("PETS_DIR={}/mine\n".format(tmp_path))
 
 
 def test_a_pets_folder_that_is_not_there_is_refused(machine):
@@ -160,9 +167,9 @@ def test_a_pets_folder_that_is_not_there_is_refused(machine):
     assert (done.returncode, done.err.splitlines()[0]) == (2, "PETS_DIR=nowhere is not a folder.")
 
 
-def test_mini_pets_go_where_training_looks_for_them(machine):
+def test_mini_pets_need_no_source(machine):
     machine.add_python()
-    assert "ran -m data_prep mini-pets --out data/mini-pets" in machine.run("data", "mini-pets").out
+    assert "ran entrypoint.py data mini-pets DEVICE" in machine.run("data", "mini-pets", PETS_DIR="nowhere").out
 
 
 def test_an_unknown_dataset_is_refused(machine):

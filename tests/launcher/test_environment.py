@@ -40,7 +40,7 @@ def test_the_users_package_index_stays_in_force(machine):
 def test_each_step_is_one_line_with_its_seconds(machine):
     machine.add_python()
     lines = machine.run("setup").out.splitlines()
-    assert lines[1] == "Setting up .venv with Python 3.7.16 (once; details in .venv/install.log)"
+    assert lines[1] == "Setting up .venv with Python 3.7.16 (once; details in .venv/install.log)."
     assert lines[3].split() == ["Build", "tools", "0", "s"]
 
 
@@ -88,9 +88,10 @@ def test_a_changed_patch_makes_the_api_anew_and_nothing_else(machine):
     machine.add_python()
     machine.run("setup")
     machine.patch.write_text("edit = 2\n")
-    machine.run("setup")
+    done = machine.run("setup")
     assert len(machine.calls("python -m venv")) == 1
     assert len(machine.calls("python -m object_detection_patches fetch")) == 2
+    assert "Bringing .venv up to date (details in .venv/install.log)." in done.out
 
 
 def test_a_deleted_interpreter_makes_everything_anew(machine):
