@@ -1,4 +1,5 @@
 """Draws detections on pictures, as a sheet that people look at."""
+import glob
 import io
 
 import numpy as np
@@ -24,17 +25,39 @@ def sheet(pictures, names, title):
     columns = min(COLUMNS, max(1, len(pictures)))
     rows = max(1, -(-len(pictures) // columns))
     figure, axes = pyplot.subplots(rows, columns, squeeze=False,
-                                   figsize=(columns * CELL / 100.0, rows * CELL / 100.0 + 0.6), dpi=100)
+                                   figsize=(columns * CELL / 100.0, rows * CELL / 100.0 + 0.3), dpi=100)
     for axis in axes.flat:
         axis.axis("off")
     for axis, picture in zip(axes.flat, pictures):
         _draw(axis, picture, names)
-    figure.suptitle(title, fontsize=11)
-    figure.tight_layout(rect=(0, 0, 1, 0.96))
+    figure.suptitle(title, fontsize=11, y=0.995)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.15 / rows), pad=0.4)
     png = io.BytesIO()
     figure.savefig(png, format="png")
     pyplot.close(figure)
     return png.getvalue()
+
+
+def with_originals(pictures, patterns):
+    """The pictures with the records' own image in place of the one the model saw, which is small and squeezed.
+
+    Args:
+        pictures: list of trainers.evaluate.Picture.
+        patterns: file name patterns of the records they come from.
+    """
+    from PIL import Image
+    from data_prep import records
+    wanted = {picture.source_id for picture in pictures if picture.source_id}
+    originals = {}
+    for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
+        for payload in records.read(path):
+            features = records.decode(payload)
+            source_id = b"".join(features.get("image/source_id", [])).decode("utf-8")
+            if source_id in wanted:
+                image = Image.open(io.BytesIO(features["image/encoded"][0])).convert("RGB")
+                image.thumbnail((2 * CELL, 2 * CELL))
+                originals[source_id] = np.asarray(image)
+    return [picture._replace(image=originals.get(picture.source_id, picture.image)) for picture in pictures]
 
 
 def _draw(axis, picture, names):

@@ -14,15 +14,17 @@ from object_detection.utils import label_map_util, object_detection_evaluation
 DETECTIONS = fields.DetectionResultFields
 GROUNDTRUTH = fields.InputDataFields
 TRUE_SHAPE = "true_shape"
+SOURCE_ID = "source_id"
 LOSS_PREFIX = "Loss/"
 
 
 class Picture(NamedTuple):
     """A picture kept for drawing.
 
-    `image` is uint8 [height, width, 3] as the model saw it, `size` the picture's own (height, width); boxes are float
+    `source_id` is the record's, "" where the reader gives none; `image` is uint8 [height, width, 3] as the model saw it, `size` the picture's own (height, width); boxes are float
     [n, 4] (ymin, xmin, ymax, xmax) in pixels of that size.
     """
+    source_id: str
     image: Any
     size: Any
     boxes: Any
@@ -143,6 +145,7 @@ def _build(configs):
         original_image_spatial_shapes=features[GROUNDTRUTH.original_image_spatial_shape],
         true_image_shapes=shapes)
     results[TRUE_SHAPE] = shapes
+    results[SOURCE_ID] = features.get(GROUNDTRUTH.source_id, tf.constant([""]))
     return iterator, results, losses
 
 
@@ -169,10 +172,10 @@ def _detections(result):
 
 def _picture(result):
     # The API keeps the "original" image resized as for the model, with padding; its own size is kept beside it.
-    height, width = (int(size) for size in result[TRUE_SHAPE][0][:2])
+    height, width = (int(side) for side in result[TRUE_SHAPE][0][:2])
     size = tuple(int(side) for side in result[GROUNDTRUTH.original_image_spatial_shape][0])
     found, truth = _detections(result), _ground_truth(result)
-    return Picture(result["original_image"][0][:height, :width].astype("uint8"), size,
+    return Picture(result[SOURCE_ID][0].decode("utf-8"), result["original_image"][0][:height, :width].astype("uint8"), size,
                    found[DETECTIONS.detection_boxes], found[DETECTIONS.detection_scores],
                    found[DETECTIONS.detection_classes], truth[GROUNDTRUTH.groundtruth_boxes],
                    truth[GROUNDTRUTH.groundtruth_classes])

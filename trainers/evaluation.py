@@ -131,7 +131,9 @@ class _Evaluations(object):
         from trainers import draw
         names = _class_names(self._config)
         title = "step %d, mAP@.5IOU %.2f; solid: detections, dashed: truth" % (result.step, result.metrics[MAP50])
-        write_atomically(os.path.join(self._out, DRAWING), draw.sheet(result.pictures, names, title))
+        records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
+        drawing = draw.sheet(draw.with_originals(result.pictures, records), names, title)
+        write_atomically(os.path.join(self._out, DRAWING), drawing)
         _write_events(self._out, result)
         return {"step": result.step, "images": result.images, "images_expected": expected,
                 "metrics": {name: value for name, value in result.metrics.items() if value == value},

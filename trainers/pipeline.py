@@ -155,6 +155,7 @@ def _use_dataset(config, dataset, changes):
     del config.eval_input_reader[1:]
     # Every picture once: the API's readers repeat for ever unless told otherwise.
     config.eval_input_reader[0].num_epochs = 1
+    config.eval_input_reader[0].include_source_id = True     # finds the picture again for drawing
     config.eval_config.num_examples = dataset.examples("val")
     config.eval_config.batch_size = 1
 

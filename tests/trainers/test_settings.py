@@ -39,7 +39,7 @@ def test_all_errors_are_told_at_once():
 
 @pytest.mark.parametrize("name, meant", [
     ("NUM_GPU", "NUM_GPUS"), ("BATCHSIZE", "BATCH_SIZE"), ("PIPELINE_CONFG", "PIPELINE_CONFIG"),
-    ("run_dir", "RUN_DIR"), ("DEVICES", "DEVICE"), ("XLAA", None), ("LOGNAME", None), ("PATH", None),
+    ("run_dir", "RUN_DIR"), ("TRAIN_GPU", "TRAIN_GPUS"), ("DEVICES", "DEVICE"), ("XLAA", None), ("LOGNAME", None), ("PATH", None),
     ("CUDA_DEVICE_ORDER", None), ("DATABASE_URL", None), ("RUNNER_DIR", None), ("HOSTNAME", None)])
 def test_a_near_miss_is_named_with_the_setting_it_was_meant_for(name, meant):
     if meant is None:
