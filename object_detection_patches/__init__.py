@@ -1,8 +1,8 @@
 """The changes this project makes to the TensorFlow 1 Object Detection API, one module a patch.
 
-Each patch finds the construct it changes in the API's syntax tree and edits it there, so that no text of the API is
-kept in this repository and a tree that has changed is refused instead of patched wrongly. PATCHES is the order in
-which they are applied.
+Each patch finds the construct it changes in the API's syntax tree and edits it there, so that no text of the
+API is kept in this repository and a tree that has changed is refused instead of patched wrongly. PATCHES is
+the order in which they are applied.
 """
 
 PATCHES = (

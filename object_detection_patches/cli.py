@@ -12,7 +12,8 @@ from object_detection_patches.errors import Refused, SourceError
 
 
 def main(arguments):
-    """Runs one command. Returns the exit code: 0 done, 2 a wrong command, 3 a tree or package that is not right."""
+    """Runs one command. Returns the exit code: 0 done, 2 a wrong command, 3 a tree or package that is not
+    right."""
     options = _parser().parse_args(arguments)
     try:
         return options.run(options)
@@ -37,6 +38,8 @@ def _parser():
     _choice(_command(commands, "apply", _apply, "make DIR hold the patches (all, or those chosen)"))
     _choice(_command(commands, "diff", _diff, "print what the patches change in DIR, as a unified diff"))
     listing = commands.add_parser("list", help="show the patches")
+    listing.add_argument("--why", action="store_true",
+                         help="say of each what is wrong, what it does and who met it")
     listing.set_defaults(run=_list)
     return parser
 
@@ -49,7 +52,8 @@ def _command(commands, name, run, text):
 
 
 def _choice(command):
-    command.add_argument("--only", metavar="NAME", action="append", default=[], help="this patch alone; repeatable")
+    command.add_argument("--only", metavar="NAME", action="append", default=[],
+                         help="this patch alone; repeatable")
     command.add_argument("--without", metavar="NAME", action="append", default=[],
                          help="all patches but this; repeatable")
 
@@ -102,9 +106,18 @@ def _diff(options):
 def _list(options):
     patches = [importlib.import_module("object_detection_patches." + name)
                for name in object_detection_patches.PATCHES]
+    columns = shutil.get_terminal_size((140, 24)).columns
+    if options.why:
+        for patch in patches:
+            print("{}\n{}".format(patch.NAME, textwrap.fill(patch.WHY, columns, initial_indent="  ",
+                                                            subsequent_indent="  ")))
+            print("  Files: {}".format(", ".join(patch.FILES + patch.ADDS)))
+            if patch.REPORTS:
+                print("  Reports: {}".format(", ".join(patch.REPORTS)))
+        return 0
     width = max(len(patch.NAME) for patch in patches) + 2
     files = max(len(path) for patch in patches for path in patch.FILES + patch.ADDS) + 2
-    cures = max(30, shutil.get_terminal_size((140, 24)).columns - width - files)
+    cures = max(30, columns - width - files)
     row = "{{:{}}}{{:{}}}{{}}".format(width, files)
     print(row.format("NAME", "FILES", "CURES"))
     for patch in patches:

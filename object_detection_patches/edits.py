@@ -1,7 +1,8 @@
-"""Edits of one Python file through its syntax tree (LibCST), each of which must find its construct exactly once.
+"""Edits of one Python file through its syntax tree (LibCST), each of which must find its construct exactly
+once.
 
-Comments, blank lines, indentation and line ends of the file stay as they are. Every changed statement gets a comment
-that names the patch, as the API's licence asks of changed files.
+Comments, blank lines, indentation and line ends of the file stay as they are. Every changed statement gets a
+comment that names the patch, as the API's licence asks of changed files.
 """
 import ast
 
@@ -13,8 +14,9 @@ from object_detection_patches.errors import PatchError
 class File:
     """The syntax tree of one file while one patch edits it.
 
-    The code given to the methods is Python in any formatting: what is looked for is compared as syntax, not as text.
-    `inside` is the dotted name of the class or function to look in ("create_model_fn.model_fn"), None for anywhere.
+    The code given to the methods is Python in any formatting: what is looked for is compared as syntax, not
+    as text. `inside` is the dotted name of the class or function to look in ("create_model_fn.model_fn"),
+    None for anywhere.
     """
 
     def __init__(self, patch, path, data):
@@ -50,7 +52,8 @@ class File:
 
     def guard_assignment(self, name, condition, inside):
         """Lets the assignment to the variable `name` happen only where `condition` holds."""
-        self._edit(_GuardAssignment(self, inside, name, condition), "an assignment to {}".format(name), inside)
+        self._edit(_GuardAssignment(self, inside, name, condition), "an assignment to {}".format(name),
+                   inside)
 
     def comment(self):
         """The comment line that marks a changed statement."""
@@ -86,7 +89,8 @@ def _syntax(code):
 
 
 class _Edit(cst.CSTTransformer):
-    """Walks a file, knows in which class or function it is, and marks the statement in which it changed something."""
+    """Walks a file, knows in which class or function it is, and marks the statement in which it changed
+    something."""
 
     def __init__(self, file, inside):
         super().__init__()
@@ -200,8 +204,8 @@ class _GuardAssignment(_Edit):
         if not (self.here and isinstance(original, cst.SimpleStatementLine) and len(original.body) == 1
                 and isinstance(original.body[0], cst.Assign)):
             return None
-        targets = original.body[0].targets
-        if len(targets) != 1 or not isinstance(targets[0].target, cst.Name) or targets[0].target.value != self._name:
+        targets = [target.target for target in original.body[0].targets]
+        if len(targets) != 1 or not isinstance(targets[0], cst.Name) or targets[0].value != self._name:
             return None
         guarded = updated.with_changes(leading_lines=[])
         return cst.If(test=self._condition, body=cst.IndentedBlock(body=[guarded]),

@@ -4,7 +4,7 @@
 class Refused(Exception):
     """A command changed nothing, because something is not as it must be.
 
-    Attributes: what (what is wrong), do (what to do about it), exit_code (2 for a wrong command, 3 for wrong files).
+    Attributes: what (is wrong), do (about it), exit_code (2 for a wrong command, 3 for wrong files).
     """
 
     exit_code = 3

@@ -1,7 +1,8 @@
 """Which Object Detection API this project uses, and how a tree of it is fetched and checked.
 
-The package on PyPI is pure Python though its name says CPython 3.7, so it is downloaded by hash and unpacked, never
-installed. It equals one commit of tensorflow/models, file by file; upstream_blobs.txt has that commit's git blob ids.
+The package on PyPI is pure Python though its name says CPython 3.7, so it is downloaded by hash and unpacked,
+never installed. It equals one commit of tensorflow/models, file by file; upstream_blobs.txt has that commit's
+git blob ids.
 """
 import hashlib
 import os
@@ -23,10 +24,11 @@ _PURELIB = ".data/purelib/"
 
 
 def fetch(root, wheel=None):
-    """Makes the folder `root` hold the packages of the pinned API, and nothing where one of them is not right.
+    """Makes the folder `root` hold the packages of the pinned API, or writes nothing.
 
     wheel: a file downloaded before, None to download it with pip.
-    Raises SourceError: the wheel has another hash, holds an unsafe path or a changed file, or cannot be downloaded.
+    Raises SourceError: the wheel has another hash, holds an unsafe path or a changed file, or cannot be
+    downloaded.
     """
     parent = os.path.dirname(os.path.abspath(root))
     os.makedirs(parent, exist_ok=True)
@@ -41,7 +43,6 @@ def fetch(root, wheel=None):
                               "Nothing was written; report this, the pin and upstream_blobs.txt disagree.")
         if os.path.isdir(root):
             os.rmdir(root)
-        os.chmod(unpacked, 0o755)
         os.rename(unpacked, root)
 
 
@@ -73,7 +74,7 @@ def blob_id(data):
 
 
 def blob_ids():
-    """The git blob id of every Python file of the package, by its path: upstream's, and the generated protos'."""
+    """The git blob id of every Python file of the package, generated protos included, by its path."""
     ids = {}
     in_package = True
     with open(os.path.join(os.path.dirname(__file__), "upstream_blobs.txt")) as lines:
@@ -97,7 +98,7 @@ def changed_files(root):
 
 
 def python_files(root):
-    """The paths of the Python files below `root`, relative to it, with slashes; hidden folders are left out."""
+    """The paths of the Python files below `root`, relative to it, with slashes; no hidden folders."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
@@ -139,4 +140,5 @@ def _check_path(member, path):
     parts = path.split("/")
     is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
     if is_link or "\\" in path or ":" in path or any(part in ("", ".", "..") for part in parts):
-        raise SourceError("The path {} in the wheel is not safe.".format(member.filename), "Nothing was written.")
+        raise SourceError("The path {} in the wheel is not safe.".format(member.filename),
+                          "Nothing was written.")

@@ -1,7 +1,7 @@
 """A folder with the API in it: which patches it has, applying them, and what they change.
 
-The original of every changed file is kept in `.pristine/` and `.patches.json` records what was written, so that a
-patched tree can be told from one that somebody edited, patched again with other patches, or compared.
+The original of every changed file is kept in `.pristine/` and `.patches.json` records what was written, so
+that a patched tree can be told from one that somebody edited, patched again with other patches, or compared.
 """
 import compileall
 import difflib
@@ -23,10 +23,11 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Report(NamedTuple):
-    """What `verify` found: paths of the pristine, patched, outdated and foreign Python files, and the patches.
+    """What `verify` found: paths of the pristine, patched, outdated and foreign Python files, and the
+    patches.
 
-    outdated: files written by another version of the patches. foreign: files that are neither upstream's nor ours,
-    or that are missing.
+    outdated: files written by another version of the patches. foreign: files that are neither upstream's nor
+    ours, or that are missing.
     """
 
     pristine: Tuple[str, ...]
@@ -42,30 +43,33 @@ def select(only=(), without=()):
     for name in list(only) + list(without):
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
-            raise WrongName("There is no patch {!r}.".format(name),
-                            "Did you mean {}?".format(near[0]) if near else "Take one of: {}.".format(", ".join(names)))
+            raise WrongName(
+                "There is no patch {!r}.".format(name),
+                "Did you mean {}?".format(near[0]) if near else "Take one of: {}.".format(", ".join(names)))
     chosen = [name for name in names if (not only or name in only) and name not in without]
     return [importlib.import_module("object_detection_patches." + name) for name in chosen]
 
 
 def apply(root, patches):
-    """Makes the tree hold exactly these patches, and compiles its modules. Returns the paths it wrote, sorted.
+    """Makes the tree hold exactly these patches, and compiles its modules. Returns the paths it wrote,
+    sorted.
 
-    Everything is worked out before anything is written.
-    Raises PatchError (a construct is not there exactly once), SourceError (not a tree of the API, or a file that was
-    patched before has been edited by hand).
+    Everything is worked out before anything is written. Raises PatchError (a construct is not there exactly
+    once), SourceError (not a tree of the API, or a file that was patched before has been edited by hand).
     """
     record = _read_record(root)
-    wanted = _patched(root, record, patches)
+    wanted = _patched(root, patches, lambda path: _original(root, record, path))
     originals = {path: _original(root, record, path) for path in set(wanted) | set(record["files"])}
     # A path that was patched and is no longer goes back to its original, or away if it was ours.
     content = {path: wanted.get(path, originals[path]) for path in originals}
     written = sorted(path for path, data in content.items() if data != _read(root, path))
 
     names = [patch.NAME for patch in patches]
-    files = {path: {"original": _sha256(originals[path]), "patched": _sha256(wanted[path])} for path in wanted}
+    files = {path: {"original": _sha256(originals[path]), "patched": _sha256(data)}
+             for path, data in wanted.items()}
     if written or record["files"] != files or record["patches"] != names:
-        # Recorded before the first write too: a run that is stopped half-way leaves only files the next one knows.
+        # Recorded before the first write too: a run that is stopped half-way leaves only files the next one
+        # knows.
         _write_record(root, names, {path: dict(files.get(path, {"original": _sha256(originals[path])}),
                                                was=_sha256(_read(root, path))) for path in content})
         for path in wanted:
@@ -82,48 +86,60 @@ def apply(root, patches):
 
 
 def verify(root):
-    """Compares every Python file of the tree with upstream's ids and with what the patches make. Returns a Report."""
+    """Compares every Python file of the tree with upstream's ids and with what the patches make. Returns a
+    Report."""
+    _check_is_api(root)
     record = _read_record(root)
     expected = {_place(root, path): blob for path, blob in source.blob_ids().items()}
-    _check_is_api(root)
     try:
-        wanted = _patched(root, record, select(only=record["patches"])) if record["patches"] else {}
+        patches = select(only=record["patches"]) if record["patches"] else []
+        wanted = _patched(root, patches, lambda path: _kept(root, record, path))
     except (PatchError, SourceError, WrongName):
         wanted = {}
-    report = Report([], [], [], [], tuple(record["patches"]))
+    found = {"pristine": [], "patched": [], "outdated": [], "foreign": []}
     for path in sorted(set(expected) | set(record["files"]) | set(source.python_files(root))):
-        data = _read(root, path)
-        if data is not None and path in wanted and data == wanted[path]:
-            report.patched.append(path)
-        elif data is not None and path in record["files"] and _sha256(data) == record["files"][path].get("patched"):
-            report.outdated.append(path)
-        # A checkout on Windows has the same lines with other ends.
-        elif data is not None and expected.get(path) in (
-                source.blob_id(data), source.blob_id(data.replace(b"\r\n", b"\n"))):
-            report.pristine.append(path)
-        else:
-            report.foreign.append(path)
-    return Report(*[tuple(paths) for paths in report])
+        entry = record["files"].get(path, {})
+        found[_state(_read(root, path), expected.get(path), entry, wanted.get(path))].append(path)
+    return Report(patches=tuple(record["patches"]), **{state: tuple(paths) for state, paths in found.items()})
 
 
 def diff(root, patches):
-    """Yields the lines (str, with their ends) of a unified diff from the original files to the patched ones."""
+    """Yields the lines (str, with their ends) of a unified diff from the original files to the patched
+    ones."""
     record = _read_record(root)
-    for path, data in sorted(_patched(root, record, patches).items()):
+    patched = _patched(root, patches, lambda path: _original(root, record, path))
+    for path, data in sorted(patched.items()):
         original = _original(root, record, path)
         yield from difflib.unified_diff(_lines(original), _lines(data),
                                         "/dev/null" if original is None else "a/" + path, "b/" + path)
 
 
-def _patched(root, record, patches):
-    # The content of every file the patches change or add, by path.
-    from object_detection_patches import edits  # LibCST takes longer to import than most commands take to run.
+def _state(data, blob, entry, wanted):
+    # The state of one file: its content, upstream's id of it, what the record says of it, what the patches
+    # make of it.
+    if data is None:
+        return "foreign"
+    if data == wanted:
+        return "patched"
+    if _sha256(data) == entry.get("patched"):
+        return "outdated"
+    # A checkout on Windows has the same lines with other ends.
+    if blob in (source.blob_id(data), source.blob_id(data.replace(b"\r\n", b"\n"))):
+        return "pristine"
+    return "foreign"
+
+
+def _patched(root, patches, original):
+    # The content of every file the patches change or add, by path. original: a function from path to content
+    # or None.
+    # Imported here: LibCST takes longer to import than most commands take to run.
+    from object_detection_patches import edits
     _check_is_api(root)
     content = {}
     for patch in patches:
         for name in patch.FILES:
             path = _place(root, name)
-            data = content.get(path, _original(root, record, path))
+            data = content[path] if path in content else original(path)
             if data is None:
                 raise PatchError(patch.NAME, path, "the file", 0)
             file = edits.File(patch.NAME, path, data)
@@ -131,8 +147,8 @@ def _patched(root, record, patches):
             content[path] = file.data
         for name in patch.ADDS:
             path = _place(root, name)
-            if _original(root, record, path) is not None:
-                raise SourceError("The file {}, which the patch {} adds, is already there and is not ours.".format(
+            if original(path) is not None:
+                raise SourceError("The file {}, which the patch {} adds, is there and is not ours.".format(
                     path, patch.NAME), "Move it away.")
             with open(os.path.join(_HERE, "added", *name.split("/")), "rb") as file:
                 content[path] = file.read()
@@ -140,17 +156,23 @@ def _patched(root, record, patches):
 
 
 def _original(root, record, path):
-    # The content of a file before any patch; None for a file that only the patches bring.
+    # The content of a file before any patch, None for a file that only the patches bring. One that is neither
+    # its original nor what was written is refused; one that was deleted comes back.
     data = _read(root, path)
     entry = record["files"].get(path)
-    if entry is None:
+    if entry is None or _sha256(data) == entry["original"]:
         return data
-    found = _sha256(data)
-    if found == entry["original"]:
-        return data
-    if found not in (entry.get("patched"), entry.get("was")):
+    if data is not None and _sha256(data) not in (entry.get("patched"), entry.get("was")):
         raise SourceError("{} was changed by hand after it was patched.".format(os.path.join(root, path)),
                           "Put it back, or remove {} and fetch it again.".format(root))
+    return _kept(root, record, path)
+
+
+def _kept(root, record, path):
+    # The original of a file that has been patched, and the content of any other.
+    entry = record["files"].get(path)
+    if entry is None:
+        return _read(root, path)
     if entry["original"] is None:
         return None
     data = _read(root, os.path.join(PRISTINE, path))
@@ -204,7 +226,13 @@ def _remove(path):
 
 def _read_record(root):
     data = _read(root, RECORD)
-    return json.loads(data.decode()) if data else {"format": 1, "patches": [], "files": {}}
+    if data is None:
+        return {"format": 1, "patches": [], "files": {}}
+    try:
+        return json.loads(data.decode())
+    except ValueError:
+        raise SourceError("{} is damaged.".format(os.path.join(root, RECORD)),
+                          "Remove {} and fetch it again.".format(root))
 
 
 def _write_record(root, patches, files):

@@ -16,6 +16,13 @@ def test_list_shows_every_patch_with_its_files(capsys):
     assert "object_detection/model_lib.py" in out
 
 
+def test_list_why_shows_the_reasons_and_the_reports(capsys):
+    assert cli.main(["list", "--why"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("Files: ") == len(object_detection_patches.PATCHES)
+    assert "Reports: tensorflow/tensorflow#27392" in out
+
+
 @pytest.mark.parametrize("arguments", [["list"], ["--help"], ["apply", "--help"]])
 def test_help_and_list_do_without_what_is_slow_to_import(arguments):
     code = ("import sys; sys.modules.update(libcst=None, tensorflow=None, numpy=None)\n"

@@ -23,7 +23,7 @@ def make_wheel(tmp_path, monkeypatch):
                 archive.writestr(prefix + path, text)
         monkeypatch.setattr(source, "SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
         monkeypatch.setattr(source, "blob_ids", lambda: {
-            path: source.blob_id(text.encode()) for path, text in (manifest or files).items() if path.endswith(".py")})
+            path: source.blob_id(text.encode()) for path, text in (manifest or files).items()})
         return str(wheel)
     return make
 
@@ -71,7 +71,8 @@ def test_a_changed_lost_or_added_file_is_refused_by_name(make_wheel, tmp_path, f
     assert os.listdir(str(tmp_path / "new")) == []
 
 
-@pytest.mark.parametrize("path", ["../out.py", "/etc/out.py", "nets/../../out.py", "nets\\out.py", "c:/out.py", "a//b"])
+@pytest.mark.parametrize(
+    "path", ["../out.py", "/etc/out.py", "nets/../../out.py", "nets\\out.py", "c:/out.py", "a//b"])
 def test_a_path_that_leads_out_is_refused(make_wheel, tmp_path, path):
     with pytest.raises(SourceError, match="is not safe"):
         source.fetch(str(tmp_path / "new" / "api"), make_wheel({"nets/net.py": "", path: ""}))

@@ -42,7 +42,7 @@ def test_a_missing_construct_changes_nothing_at_all(small_tree, content):
     trainer = small_tree / TRAINER
     trainer.write_bytes(trainer.read_bytes().replace(b"slim.learning.train", b"slim.learning.run"))
     before = content(small_tree)
-    with pytest.raises(PatchError, match="clone_trainer_session .*slim.learning.train.*legacy/trainer.py.*nowhere"):
+    with pytest.raises(PatchError, match="clone_trainer_session .*slim.learning.train.*trainer.py.*nowhere"):
         tree.apply(str(small_tree), tree.select())
     assert content(small_tree) == before
     tree.apply(str(small_tree), tree.select(without=["clone_trainer_session"]))
@@ -59,7 +59,7 @@ def test_a_doubled_construct_changes_nothing_at_all(small_tree, content):
 
 def test_a_missing_file_is_named(small_tree):
     (small_tree / TRAINER).unlink()
-    with pytest.raises(PatchError, match="clone_trainer_session looks for the file in object_detection/legacy/trainer"):
+    with pytest.raises(PatchError, match="clone_trainer_session looks for the file in .*legacy/trainer.py"):
         tree.apply(str(small_tree), tree.select())
 
 
@@ -84,7 +84,7 @@ def test_a_file_put_back_by_hand_is_patched_again(small_tree):
 def test_somebody_elses_file_is_not_overwritten_by_one_a_patch_adds(small_tree):
     (small_tree / ADDED).parent.mkdir(parents=True)
     (small_tree / ADDED).write_text("MINE = 1\n")
-    with pytest.raises(SourceError, match="lvis_on_demand.py, which the patch lvis_optional adds"):
+    with pytest.raises(SourceError, match="lvis_on_demand.py, which the patch lvis_optional adds, is there"):
         tree.apply(str(small_tree), tree.select())
     assert (small_tree / ADDED).read_text() == "MINE = 1\n"
 
@@ -122,6 +122,39 @@ def test_verify_tells_patched_outdated_and_foreign(small_tree):
     (small_tree / TRAINER).write_bytes(b"# mine\n")
     report = tree.verify(str(small_tree))
     assert TRAINER in report.foreign and TRAINER not in report.patched
+    assert MODEL_LIB in report.patched and report.outdated == ()
+
+
+def test_a_tree_made_by_another_version_of_a_patch_is_told_and_brought_up_to_date(small_tree, monkeypatch):
+    saver, = tree.select(only=["saver_under_strategy"])
+    with monkeypatch.context() as patch:
+        patch.setattr(saver, "transform", lambda path, file: file.insert_first("pass", "create_model_fn"))
+        tree.apply(str(small_tree), tree.select())
+    assert tree.verify(str(small_tree)).outdated == (MODEL_LIB,)
+    assert tree.apply(str(small_tree), tree.select()) == [MODEL_LIB]
+    assert MODEL_LIB in tree.verify(str(small_tree)).patched
+
+
+def test_a_patched_file_that_was_deleted_comes_back(small_tree):
+    tree.apply(str(small_tree), tree.select())
+    (small_tree / MODEL_LIB).unlink()
+    assert MODEL_LIB in tree.verify(str(small_tree)).foreign
+    assert tree.apply(str(small_tree), tree.select()) == [MODEL_LIB]
+
+
+def test_a_lost_original_is_refused(small_tree, content):
+    tree.apply(str(small_tree), tree.select())
+    (small_tree / tree.PRISTINE / MODEL_LIB).unlink()
+    before = content(small_tree)
+    with pytest.raises(SourceError, match="original of .*model_lib.py is missing"):
+        tree.apply(str(small_tree), tree.select(without=["lvis_optional"]))
+    assert content(small_tree) == before
+
+
+def test_a_damaged_record_is_refused(small_tree):
+    (small_tree / tree.RECORD).write_text("{")
+    with pytest.raises(SourceError, match="patches.json is damaged"):
+        tree.apply(str(small_tree), tree.select())
 
 
 def test_windows_line_ends_stay(small_tree):

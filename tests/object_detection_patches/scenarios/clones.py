@@ -11,6 +11,7 @@ import traceback
 import line_model
 import tensorflow.compat.v1 as tf
 import tf_slim as slim
+from deployment import model_deploy
 from google.protobuf import text_format
 
 from object_detection.legacy import trainer
@@ -31,26 +32,31 @@ def tensors():
             "groundtruth_weights": tf.constant([1.0])}
 
 
-def train(folder, **keywords):
-    """The API's training function with two clones and without a GPU."""
-    trainer.train(tensors, line_model.LineModel, text_format.Parse(CONFIG, train_pb2.TrainConfig()), master="", task=0,
-                  num_clones=2, worker_replicas=1, clone_on_cpu=True, ps_tasks=0, worker_job_name="lonely_worker",
-                  is_chief=True, train_dir=folder, **keywords)
-
-
-def observe(results, folder):
-    """Notes how the graph was built and what the loop is called with, and runs the loop it stands for."""
-    def loop(train_op, logdir, **keywords):
-        operations = tf.get_default_graph().get_operations()
-        results["clone_devices"] = [
-            sorted({op.device for op in operations if op.name.startswith("clone_%d/MatMul" % clone)})
-            for clone in range(2)]
+def place(results):
+    """Notes on which devices two clones and their variables are put."""
+    def build():
+        return line_model.LineModel().predict(tf.zeros([1, 8, 8, 3]), None)
+    with tf.Graph().as_default() as graph:
+        deployment = model_deploy.DeploymentConfig(num_clones=2, clone_on_cpu=True)
+        model_deploy.create_clones(deployment, build)
+        results["clone_devices"] = [graph.get_operation_by_name("clone_%d/MatMul" % clone).device
+                                    for clone in range(2)]
         results["variable_devices"] = sorted({variable.device for variable in tf.global_variables()})
+
+
+def train(results, folder):
+    """Trains, noting what the loop is called with and running the loop it stands for."""
+    session = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=False)
+
+    def loop(train_op, logdir, **keywords):
         results["same_session"] = keywords["session_config"] is session
         results["keywords"] = sorted(keywords)
         slim.learning.train(train_op, logdir, **keywords)
-    session = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=False)
-    train(folder, session_config=session, train_fn=loop)
+
+    trainer.train(
+        tensors, line_model.LineModel, text_format.Parse(CONFIG, train_pb2.TrainConfig()), master="", task=0,
+        num_clones=2, worker_replicas=1, clone_on_cpu=True, ps_tasks=0, worker_job_name="lonely_worker",
+        is_chief=True, train_dir=folder, session_config=session, train_fn=loop)
     results["variables"] = sorted(
         tf.train.load_checkpoint(os.path.join(folder, "model.ckpt-3")).get_variable_to_shape_map())
 
@@ -58,9 +64,10 @@ def observe(results, folder):
 if __name__ == "__main__":
     tf.logging.set_verbosity(tf.logging.ERROR)
     found = {}
+    place(found)
     with tempfile.TemporaryDirectory() as temporary:
         try:
-            observe(found, temporary)
+            train(found, temporary)
         except Exception:
             found["error"] = traceback.format_exc()
     with open(sys.argv[1], "w") as results_file:

@@ -1,17 +1,21 @@
 """Trains, evaluates and exports the line model through the API's model_fn on N devices.
 
-Arguments: a file for the results (a JSON object), the optimizer's text proto, and the numbers of devices to do it on,
-one after the other. 0 devices: one device without a strategy.
+Arguments: a file for the results (a JSON object), the class of the line model, the optimizer's text proto,
+and the numbers of devices to do it on, one after the other. 0 devices: one device without a strategy.
 """
 import json
 import os
 import sys
 import tempfile
 import traceback
+import types
 
 import line_model
 import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
+
+# What evaluates LVIS metrics is another scenario's matter: this one runs with or without lvis.
+sys.modules["object_detection.metrics.lvis_evaluation"] = types.SimpleNamespace(LVISMaskEvaluator=None)
 
 from object_detection import model_lib
 from object_detection.protos import eval_pb2
@@ -23,7 +27,7 @@ STEPS = 10
 BATCH = 8
 
 
-def run(optimizer, devices, folder):
+def run(model, optimizer, devices, folder):
     """One training with everything that follows it; returns what the tests look at."""
     label_map = os.path.join(folder, "label_map.pbtxt")
     with open(label_map, "w") as out:
@@ -38,7 +42,7 @@ def run(optimizer, devices, folder):
         ["/cpu:%d" % index for index in range(devices)],
         cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(num_packs=1))
     estimator = tf.estimator.Estimator(
-        model_lib.create_model_fn(line_model.LineModel, configs), os.path.join(folder, "run"),
+        model_lib.create_model_fn(model, configs), os.path.join(folder, "run"),
         tf.estimator.RunConfig(train_distribute=strategy or None, session_config=SESSION, tf_random_seed=1,
                                save_checkpoints_steps=1, keep_checkpoint_max=2))
     estimator.train(lambda: line_model.dataset(BATCH // (devices or 1)), steps=STEPS)
@@ -65,16 +69,18 @@ def run(optimizer, devices, folder):
 
 def _variables(checkpoint):
     reader = tf.train.load_checkpoint(checkpoint)
-    return {name: reader.get_tensor(name).reshape([-1]).tolist() for name in reader.get_variable_to_shape_map()}
+    return {name: reader.get_tensor(name).reshape([-1]).tolist()
+            for name in reader.get_variable_to_shape_map()}
 
 
 if __name__ == "__main__":
     tf.logging.set_verbosity(tf.logging.ERROR)
     results = {}
-    for argument in sys.argv[3:]:
+    for argument in sys.argv[4:]:
         with tempfile.TemporaryDirectory() as temporary:
             try:
-                results[argument] = run(sys.argv[2], int(argument), temporary)
+                results[argument] = run(
+                    getattr(line_model, sys.argv[2]), sys.argv[3], int(argument), temporary)
             except Exception:
                 results[argument] = {"error": traceback.format_exc()}
     with open(sys.argv[1], "w") as results_file:

@@ -1,7 +1,8 @@
-"""A detection model of a few numbers, and made-up pictures for it, for scenarios that go through the API's trainers.
+"""A detection model of a few numbers, and made-up pictures for it, for scenarios that go through the API's
+trainers.
 
-It predicts one box per picture from the picture's mean color and the loss is the squared distance to the first box:
-everything around it (the trainers, the optimizer, saving, evaluation, export) is the API's own.
+It predicts one box per picture from the picture's mean color and the loss is the squared distance to the
+first box: everything around it (the trainers, the optimizer, saving, evaluation, export) is the API's own.
 """
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -14,16 +15,16 @@ _FIELDS = standard_fields.InputDataFields
 
 
 class LineModel(model.DetectionModel):
-    """Weights [3, 4] and a bias [4], and a moving statistic of the pictures as batch normalisation has."""
+    """Weights [3, 4] and a bias [4]."""
 
     def __init__(self, is_training=True, add_summaries=True):
         del add_summaries
         super(LineModel, self).__init__(num_classes=1)
         self._trains = is_training
-        self._updates = []
 
     def preprocess(self, inputs):
-        return tf.image.resize_images(inputs, [SIZE, SIZE]), tf.tile([[SIZE, SIZE, 3]], [tf.shape(inputs)[0], 1])
+        shapes = tf.tile([[SIZE, SIZE, 3]], [tf.shape(inputs)[0], 1])
+        return tf.image.resize_images(inputs, [SIZE, SIZE]), shapes
 
     def predict(self, preprocessed_inputs, true_image_shapes):
         del true_image_shapes
@@ -31,13 +32,6 @@ class LineModel(model.DetectionModel):
         with tf.variable_scope("line", reuse=tf.AUTO_REUSE):
             weights = tf.get_variable("weights", [3, 4], initializer=tf.ones_initializer())
             bias = tf.get_variable("bias", [4], initializer=tf.zeros_initializer())
-            moving = tf.get_variable(
-                "moving_mean", [3], initializer=tf.zeros_initializer(), trainable=False,
-                synchronization=tf.VariableSynchronization.ON_READ, aggregation=tf.VariableAggregation.MEAN)
-        if self._trains:
-            update = moving.assign_sub((moving - tf.reduce_mean(colors, axis=0)) * 0.1)
-            self._updates.append(update)
-            tf.add_to_collection(tf.GraphKeys.UPDATE_OPS, update)
         return {"boxes": tf.matmul(colors, weights) + bias}
 
     def loss(self, prediction_dict, true_image_shapes):
@@ -56,13 +50,30 @@ class LineModel(model.DetectionModel):
         return []
 
     def updates(self):
-        return self._updates
+        return []
 
     def restore_map(self, fine_tune_checkpoint_type="detection", load_all_detection_checkpoint_vars=False):
         return {}
 
     def restore_from_objects(self, fine_tune_checkpoint_type="detection"):
         return {}
+
+
+class LineModelWithStatistics(LineModel):
+    """The same, and a moving statistic of the pictures such as batch normalisation keeps in training."""
+
+    def predict(self, preprocessed_inputs, true_image_shapes):
+        with tf.variable_scope("line", reuse=tf.AUTO_REUSE):
+            moving = tf.get_variable(
+                "moving_mean", [3], initializer=tf.zeros_initializer(), trainable=False,
+                synchronization=tf.VariableSynchronization.ON_READ, aggregation=tf.VariableAggregation.MEAN)
+        if self._trains:
+            colors = tf.reduce_mean(preprocessed_inputs, axis=[0, 1, 2])
+            self._update = moving.assign_sub((moving - colors) * 0.1)
+        return super(LineModelWithStatistics, self).predict(preprocessed_inputs, true_image_shapes)
+
+    def updates(self):
+        return [self._update]
 
 
 def pictures():

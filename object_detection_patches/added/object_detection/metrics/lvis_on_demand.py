@@ -1,4 +1,5 @@
-"""The LVIS evaluator, imported when it is asked for. Added to the API by the tfod-train patch lvis_optional."""
+"""The LVIS evaluator, imported when it is asked for. Added to the API by the tfod-train patch
+lvis_optional."""
 
 
 class LVISMaskEvaluator(object):

@@ -9,8 +9,9 @@ from tensorflow.contrib import opt as tf_opt
 class MovingAverageOptimizer(tf_opt.MovingAverageOptimizer):
     """tf.contrib's optimizer, which also works when apply_gradients is called from a replica.
 
-    Without a strategy it is the stock optimizer. Under one, the averages are updated once for all replicas, after the
-    weights of the same step, and are saved as `<variable>/ExponentialMovingAverage` as on one device.
+    Without a strategy it is the stock optimizer. Under one, the averages are updated once for all replicas,
+    after the weights of the same step, and are saved as `<variable>/ExponentialMovingAverage` as on one
+    device.
     """
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
@@ -24,7 +25,8 @@ class MovingAverageOptimizer(tf_opt.MovingAverageOptimizer):
         return tf.group(train_op, average_op, name="train_with_avg")
 
     def _average(self, strategy, variables, train_ops):
-        # Runs once, outside the replicas: the averages are created and updated on every device that holds a weight.
+        # Runs once, outside the replicas: the averages are created and updated on every device that holds a
+        # weight.
         with tf.control_dependencies(strategy.experimental_local_results(train_ops)):
             average_op = self._ema.apply(variables)
         self._swapped_variable_name_map = {}
