@@ -16,6 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD_LOG = os.path.join("runs", "docker-build.log")
 LOG_LINES_SHOWN = 15
 DATASETS = ("mini-pets", "pets")
+NEED_DATA = ("train", "eval")
 
 USAGE = """\
 usage: python3 -m launcher COMMAND
@@ -208,11 +209,16 @@ def in_container(environ, command, options=()):
     environ = with_user(environ)
     build_image(environ)
     os.chdir(ROOT)
-    run = ["docker", "compose", "run", "--rm"]
+    # Without dependencies: compose would make the data too, but not show what went wrong there.
+    run = ["docker", "compose", "--progress", "quiet", "run", "--rm", "--no-deps"] + host.as_built()
     if not sys.stdin.isatty():
         run.append("--no-TTY")
     for name in nearly_settings(environ):
         run += ["--env", name]
+    if command[0] in NEED_DATA:
+        code = subprocess.call(run + ["data"], env=environ)
+        if code:
+            return code
     become(run + list(options) + command, environ)
 
 
@@ -264,14 +270,16 @@ def with_dotenv(environ):
     """`environ` completed from the file .env, which compose reads too: one file for both places."""
     try:
         with open(os.path.join(ROOT, ".env")) as source:
-            lines = [line.strip() for line in source]
+            lines = source.read().splitlines()
     except FileNotFoundError:
         return dict(environ)
     settings = {}
     for line in lines:
-        name, equals, value = line.partition("=")
-        if equals and not line.startswith("#"):
-            settings[name.strip()] = value.strip().strip("\"'")
+        assignment = re.match(r"\s*(?:export\s+)?(\w+)\s*=(.*)", line)
+        if assignment:
+            # As compose reads it: a comment begins with a # after a space.
+            value = re.sub(r"(^|\s)#.*", "", assignment.group(2)).strip()
+            settings[assignment.group(1)] = value.strip("\"'")
     settings.update(environ)
     return settings
 

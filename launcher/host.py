@@ -104,6 +104,15 @@ def ask_docker(base_image, seconds=ENGINE_SECS, registry_seconds=REGISTRY_SECS):
     )
 
 
+def as_built():
+    """Options that make `docker compose run` take the image as it was built a moment ago.
+
+    compose.yaml asks for a build before each start. Where compose is too old for the option (it is newer than
+    2.20) that happens once more, which takes a second.
+    """
+    return ["--pull", "never"] if " --pull " in ask(["docker", "compose", "run", "--help"], ENGINE_SECS).out else []
+
+
 def count_gpus(seconds=ENGINE_SECS):
     """The number of NVIDIA GPUs the driver lists; 0 where there is no driver or it does not work."""
     answer = ask(["nvidia-smi", "-L"], seconds)

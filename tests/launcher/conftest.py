@@ -45,7 +45,11 @@ case "$1 $2" in
   "image inspect") exit {image};;
   "manifest inspect") exit {manifest};;
   "compose build") echo "step 7 failed: no space"; exit {build};;
-  "compose run"|"compose up") echo "ran $* DEVICE=$DEVICE RUNTIME=$DOCKER_RUNTIME UID=$UID PETS_DIR=$PETS_DIR"; exit ${{EXIT_WITH:-0}};;
+  "compose run") echo "      --pull string    Pull image before running";;
+  "compose --progress")
+    case "$*" in *"--no-TTY data") exit {data};; esac
+    echo "ran $* DEVICE=$DEVICE RUNTIME=$DOCKER_RUNTIME UID=$UID PETS_DIR=$PETS_DIR"
+    exit ${{EXIT_WITH:-0}};;
 esac
 """
 
@@ -88,11 +92,17 @@ class Machine:
         )
         return self.add(name, script, folder)
 
-    def add_docker(self, info="echo 24.0.7 runc nvidia", compose="echo 2.29.1", image=0, manifest=1, build=0):
+    def add_docker(self, info="echo 24.0.7 runc nvidia", compose="echo 2.29.1", image=0, manifest=1, build=0, data=0):
         self.add(
             "docker",
             FAKE_DOCKER.format(
-                calls=self.calls_file, info=info, compose=compose, image=image, manifest=manifest, build=build
+                calls=self.calls_file,
+                info=info,
+                compose=compose,
+                image=image,
+                manifest=manifest,
+                build=build,
+                data=data,
             ),
         )
 

@@ -41,7 +41,7 @@ def test_a_pythonpath_that_would_hide_the_patched_api_is_left_out_and_said_so(ma
 
 def test_settings_in_the_file_env_count_and_the_environment_wins(machine):
     machine.add_python()
-    (machine.root / ".env").write_text("# mine\nDEVICE='gpu'\nTRAIN_GPUS=1\n")
+    (machine.root / ".env").write_text("# mine\n#DEVICE=tpu\nexport DEVICE='gpu'  # mine\nPETS_DIR=\nTRAIN_GPUS=1\n")
     assert "DEVICE=gpu CUDA=1" in machine.run("train").out
     assert "DEVICE=cpu CUDA=1" in machine.run("train", DEVICE="cpu").out
 
@@ -51,8 +51,25 @@ def test_with_docker_training_runs_in_the_container_as_the_user(machine):
     done = machine.run("train", UID="1234")
     assert done.returncode == 0, done.err
     assert done.out.splitlines()[0] == "Running in Docker (an engine answers; RUN_IN=venv does without)."
-    assert done.out.splitlines()[-1] == "ran compose run --rm --no-TTY train DEVICE=cpu RUNTIME=runc UID=1234 PETS_DIR="
-    assert "docker compose build" in machine.calls()
+    assert done.out.splitlines()[-1] == (
+        "ran compose --progress quiet run --rm --no-deps --pull never --no-TTY train"
+        " DEVICE=cpu RUNTIME=runc UID=1234 PETS_DIR="
+    )
+    assert [call.split()[-1] for call in machine.calls("docker compose")[1:]] == ["build", "--help", "data", "train"]
+
+
+def test_an_old_compose_is_not_given_an_option_it_lacks(machine):
+    machine.add_docker()
+    docker = machine.bin / "docker"
+    docker.write_text(docker.read_text().replace("--pull string", "--quiet-pull"))
+    assert "ran compose --progress quiet run --rm --no-deps --no-TTY train " in machine.run("train").out
+
+
+def test_data_that_cannot_be_made_ends_training_in_docker_with_its_code(machine):
+    machine.add_docker(data=3)
+    done = machine.run("train")
+    assert done.returncode == 3
+    assert "ran" not in done.out.split()
 
 
 def test_a_misspelt_setting_reaches_the_container_so_that_it_can_refuse_it(machine):
