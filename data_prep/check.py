@@ -35,6 +35,22 @@ def quick(dataset_dir):
         return ["%s is not a description of a dataset (%s: %s)." % (path, type(error).__name__, error)]
 
 
+def complete(dataset_dir, **expected):
+    """The dataset.json of a dataset that `quick` finds fit and that has the expected values, or None.
+
+    Says so on standard output, because whoever asks will then do nothing.
+    """
+    if quick(dataset_dir):
+        return None
+    with open(os.path.join(dataset_dir, DATASET_FILE), encoding="utf-8") as file:
+        dataset = json.load(file)
+    if any(dataset.get(key) != value for key, value in expected.items()):
+        return None
+    print("%s is already complete: %s. Nothing to do (--force converts again)." % (dataset_dir, " and ".join(
+        "%d %s pictures" % (split["examples"], name) for name, split in dataset["splits"].items())), flush=True)
+    return dataset
+
+
 def _problems(dataset_dir, dataset):
     if dataset["format"] != FORMAT:
         return ["%s is of format %r; this version reads format %d." % (

@@ -5,7 +5,6 @@ where that file is, everything it names is whole. Each shard is converted by one
 nothing large travels between processes and the bytes do not depend on how many there are.
 """
 
-import json
 import multiprocessing
 import os
 import signal
@@ -81,23 +80,6 @@ class _Shard(NamedTuple):
 def available_cores():
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-def existing(out_dir, fingerprint=None):
-    """The dataset.json of a complete dataset in out_dir (made from fingerprint, if given), or None."""
-    from data_prep import check
-    if check.quick(out_dir):
-        return None
-    with open(os.path.join(out_dir, DATASET_FILE), encoding="utf-8") as file:
-        dataset = json.load(file)
-    return dataset if fingerprint is None or dataset.get("made_from") == fingerprint else None
-
-
-def announce_existing(out_dir, dataset):
-    """Tell people that there is nothing to do."""
-    splits = dataset["splits"]
-    print("%s is already complete: %s. Nothing to do (--force converts again)." % (
-        out_dir, " and ".join("%d %s pictures" % (splits[name]["examples"], name) for name in splits)), flush=True)
 
 
 def write(out_dir, plan, workers=None, max_skipped=0.02):

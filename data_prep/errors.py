@@ -10,9 +10,12 @@ class DataError(Exception):
     exit_code = 3
 
     def __init__(self, what, do):
-        super().__init__("%s %s" % (what, do))
+        super().__init__(what, do)
         self.what = what
         self.do = do
+
+    def __str__(self):
+        return "%s %s" % (self.what, self.do)
 
 
 class UsageError(DataError):

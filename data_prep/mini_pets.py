@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from PIL import Image, ImageChops, ImageFilter
 
-from data_prep import backdrops, dataset, files, pets, portraits
+from data_prep import backdrops, check, dataset, files, pets, portraits
 from data_prep.drawing import Canvas
 from data_prep.progress import Progress
 
@@ -47,9 +47,8 @@ def prepare(out_dir, shards=pets.SHARDS, workers=None, force=False):
     Does nothing if out_dir already holds what this version draws, unless force. Raises DataError.
     """
     with files.locked(out_dir):
-        ready = None if force else dataset.existing(out_dir)
-        if ready and ready.get("drawn_by") == GENERATOR and len(ready["splits"]["train"]["shards"]) == shards:
-            dataset.announce_existing(out_dir, ready)
+        ready = None if force else check.complete(out_dir, drawn_by=GENERATOR, shards=shards)
+        if ready:
             return ready
         files.remove_temporaries(out_dir)
         raw = os.path.join(out_dir, "raw")

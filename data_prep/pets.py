@@ -14,7 +14,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from data_prep import boxes as box_rules
-from data_prep import dataset, files, pictures, records
+from data_prep import check, dataset, files, pictures, records
 from data_prep.errors import DataError
 
 # Ids 1 to 37 as in the API's pet_label_map.pbtxt.
@@ -87,11 +87,8 @@ def prepare(source_dir, out_dir, name="pets", classes=CLASSES, boxes="faces", sh
     """
     planned = plan(source_dir, name, tuple(classes), boxes, shards)
     with files.locked(out_dir):
-        ready = None if force else dataset.existing(out_dir, planned.fingerprint)
-        if ready:
-            dataset.announce_existing(out_dir, ready)
-            return ready
-        return dataset.write(out_dir, planned, workers, max_skipped)
+        ready = None if force else check.complete(out_dir, made_from=planned.fingerprint, name=name)
+        return ready or dataset.write(out_dir, planned, workers, max_skipped)
 
 
 def read_list(layout):
@@ -176,14 +173,21 @@ class FacesConverter:
         name = self._found.get(picture_id)
         if name is None:
             raise ValueError("no picture of this name in images/")
-        with open(os.path.join(self._layout.images, name), "rb") as file:
-            picture = pictures.load(file.read(), damaged=picture_id in DAMAGED)
+        picture = pictures.load(_content(os.path.join(self._layout.images, name)), damaged=picture_id in DAMAGED)
         objects, notes = _usable(annotation, picture)
         if annotation.objects and not objects:
             raise ValueError("; ".join(text for kind, text in notes if kind == "rejected box"))
         breed = breed_of(picture_id)
         labels = records.Ints(self._ids[breed] for _ in objects)
         return dataset.Outcome(_features(name, picture, objects, breed, labels), tuple(labels), notes=tuple(notes))
+
+
+def _content(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise ValueError("the picture file cannot be read (%s)" % error.strerror)
 
 
 def _usable(annotation, picture):
@@ -250,7 +254,7 @@ def plan(source_dir, name, classes, boxes, shards):
         convert=FacesConverter(layout, classes, found), shards=shards,
         fingerprint={"converter": _CONVERTER_VERSION, "boxes": boxes, "shards": shards, "pictures": len(ids),
                      "source_sha256": _source_sha256(layout, ids, found)},
-        extra={"boxes": boxes, "masks": None})
+        extra={"boxes": boxes, "masks": None, "shards": shards})
 
 
 def _some(names):

@@ -80,7 +80,7 @@ def _orientation(image):
 def _rgb(image):
     """8-bit RGB; transparency is laid on white, 16-bit gray is scaled instead of cut off at 255."""
     if image.mode.startswith("I"):
-        return image.convert("I").point(lambda value: value / 256).convert("L").convert("RGB")
+        return image.convert("I").point(lambda value: value * (1 / 256)).convert("L").convert("RGB")
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         rgba = image.convert("RGBA")
         return Image.alpha_composite(Image.new("RGBA", rgba.size, (255, 255, 255, 255)), rgba).convert("RGB")

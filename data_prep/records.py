@@ -41,8 +41,7 @@ class RecordError(DataError):
     def __init__(self, path, offset, what):
         super().__init__("%s is damaged at byte %d: %s." % (path, offset, what),
                          "Convert the dataset again, or copy the file again from where it is whole.")
-        self.path = path
-        self.offset = offset
+        self.args = (path, offset, what)  # what copying between processes calls __init__ with
 
 
 def _read_header(file, path, offset):

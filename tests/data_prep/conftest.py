@@ -1,0 +1,82 @@
+"""A small dataset in Oxford-IIIT Pet's layout that tests may break, and the built-in one, drawn once."""
+
+import io
+import os
+
+import pytest
+from PIL import Image
+
+from data_prep import mini_pets, pets
+
+COLOURS = ((200, 60, 60), (60, 160, 60), (60, 60, 200))
+
+
+def encode_picture(mode="RGB", size=(40, 30), kind="JPEG", **options):
+    """A picture file's bytes: three vertical stripes, so that turning it can be seen."""
+    image = Image.new("RGB", size)
+    for index, colour in enumerate(COLOURS):
+        image.paste(colour, (index * size[0] // 3, 0, size[0], size[1]))
+    out = io.BytesIO()
+    image.convert(mode).save(out, kind, **options)
+    return out.getvalue()
+
+
+class RawPets:
+    """A folder in the dataset's layout with `count` pictures of pugs, each 40x30 with one box."""
+
+    def __init__(self, root, count=20):
+        self.root = str(root)
+        self.ids = ["pug_%d" % number for number in range(1, count + 1)]
+        for folder in ("images", "annotations/xmls"):
+            os.makedirs(os.path.join(self.root, folder))
+        for picture_id in self.ids:
+            self.picture(picture_id, encode_picture())
+            self.annotate(picture_id, (5, 6, 25, 26))
+        self.list(self.ids)
+
+    def list(self, ids):
+        self._write("annotations/trainval.txt", "".join("%s 1 2 1\n" % i for i in ids).encode("utf-8"))
+
+    def picture(self, picture_id, data, extension=".jpg"):
+        self._write("images/%s%s" % (picture_id, extension), data)
+
+    def annotate(self, picture_id, *boxes, size=(40, 30)):
+        objects = "".join("<object><name>dog</name><pose>Left</pose><truncated>1</truncated><difficult>0</difficult>"
+                          "<bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax><ymax>%s</ymax></bndbox></object>"
+                          % box for box in boxes)
+        self.xml(picture_id, "<annotation><size><width>%d</width><height>%d</height></size>%s</annotation>" % (
+            size + (objects,)))
+
+    def xml(self, picture_id, text):
+        self._write("annotations/xmls/%s.xml" % picture_id, text.encode("utf-8"))
+
+    def remove(self, path):
+        os.unlink(os.path.join(self.root, path))
+
+    def _write(self, path, data):
+        with open(os.path.join(self.root, path), "wb") as file:
+            file.write(data)
+
+    def convert(self, out, **options):
+        options.setdefault("shards", 2)
+        options.setdefault("max_skipped", 1.0)
+        return pets.prepare(self.root, str(out), **options)
+
+
+@pytest.fixture(scope="session")
+def encode():
+    """function(mode, size, kind, **options) -> the bytes of a picture file."""
+    return encode_picture
+
+
+@pytest.fixture
+def raw(tmp_path):
+    return RawPets(tmp_path / "raw source")
+
+
+@pytest.fixture(scope="session")
+def mini(tmp_path_factory):
+    """The prepared mini-pets dataset; do not write to it."""
+    out = tmp_path_factory.mktemp("data") / "mini-pets"
+    mini_pets.prepare(str(out))
+    return out

@@ -1,0 +1,74 @@
+"""The quick check before a training: each way in which a dataset can be unfit is found and named."""
+
+import json
+import re
+
+import pytest
+
+from data_prep import check, records
+
+
+@pytest.fixture
+def prepared(raw, tmp_path):
+    raw.convert(tmp_path / "out")
+    return tmp_path / "out"
+
+
+def shard(folder, split="train"):
+    return folder / ("pet_faces_%s.record-00000-of-00002" % split)
+
+
+def edit(folder, change):
+    path = folder / "dataset.json"
+    dataset = json.loads(path.read_text(encoding="utf-8"))
+    change(dataset)
+    path.write_text(json.dumps(dataset), encoding="utf-8")
+
+
+def replace_first(folder, **features):
+    """Write the train shard anew with other features in its first record, and tell dataset.json its size."""
+    payloads = list(records.read(str(shard(folder))))
+    content = records.decode(payloads[0])
+    kinds = {float: records.Floats, int: records.Ints, bytes: records.Texts}
+    typed = {key: kinds[type(values[0])](values) for key, values in content.items()}
+    for key, values in features.items():
+        typed[key.replace("__", "/")] = values
+    with records.Writer(str(shard(folder))) as writer:
+        for payload in [records.encode({key: value for key, value in typed.items() if value is not None})] + payloads[1:]:
+            writer.write(payload)
+    edit(folder, lambda dataset: dataset["splits"]["train"]["shards"][0].update(bytes=writer.written.bytes))
+
+
+def test_a_prepared_dataset_has_no_problem(prepared):
+    assert check.quick(str(prepared)) == []
+
+
+@pytest.mark.parametrize("spoil, problem", [
+    (lambda out: shard(out).unlink(), "pet_faces_train.record-00000-of-00002 is missing"),
+    (lambda out: shard(out).write_bytes(b""), "has 0 bytes instead of"),
+    (lambda out: shard(out).write_bytes(b"x" * shard(out).stat().st_size), "may be no TFRecord"),
+    (lambda out: (out / "label_map.pbtxt").unlink(), "label map .* is missing"),
+    (lambda out: (out / "label_map.pbtxt").write_text("item { id: 1 name: 'cat' }"), "do not agree"),
+    (lambda out: (out / "label_map.pbtxt").write_text("item { id: 1 }"), "without id or name"),
+    (lambda out: (out / "dataset.json").unlink(), "preparation never ended"),
+    (lambda out: (out / "dataset.json").write_text("{"), "is not a description of a dataset"),
+    (lambda out: (out / "dataset.json").write_text("[]"), "is not a description of a dataset"),
+    (lambda out: edit(out, lambda d: d.pop("splits")), "is not a description of a dataset"),
+    (lambda out: edit(out, lambda d: d.update(format=9)), "is of format 9; this version reads format 1"),
+    (lambda out: edit(out, lambda d: d.update(num_classes=36)), "do not agree"),
+    (lambda out: edit(out, lambda d: d["splits"]["val"].update(shards=[], examples=0)), "val split of .* is empty"),
+    (lambda out: edit(out, lambda d: d["splits"]["val"].update(examples=99)), "do not add up to 99"),
+    (lambda out: (out / "pet_faces_val.record-00007-of-00002").write_bytes(b""), "is no shard of this dataset"),
+    (lambda out: replace_first(out, image__encoded=None), "has no image/encoded"),
+    (lambda out: replace_first(out, image__encoded=records.Texts([b""])), "has no picture"),
+    (lambda out: replace_first(out, image__object__bbox__xmax=records.Floats([40.0])), "box outside of its picture"),
+    (lambda out: replace_first(out, image__object__class__label=records.Ints([0])), "label outside of 1 to 37"),
+    (lambda out: replace_first(out, image__object__class__label=records.Ints()), "0 labels for another number"),
+])
+def test_each_fault_is_named(prepared, spoil, problem):
+    spoil(prepared)
+    assert re.search(problem, " ".join(check.quick(str(prepared))))
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    assert check.quick(str(tmp_path / "none")) == ["There is no folder %s." % (tmp_path / "none")]

@@ -1,0 +1,89 @@
+"""The command line: exit codes, two-sentence errors, quick help, and a run that may be killed at any moment."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from data_prep import check
+from data_prep.__main__ import main
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "data_prep"] + [str(argument) for argument in arguments]
+
+
+def test_help_is_there_at_once_and_names_the_commands():
+    started = time.monotonic()
+    text = subprocess.run(command("--help"), check=True, stdout=subprocess.PIPE).stdout.decode()
+    assert time.monotonic() - started < 1
+    assert all(name in text for name in ("mini-pets", "pets", "check"))
+
+
+def test_neither_the_command_line_nor_the_converter_imports_tensorflow():
+    code = "import sys, data_prep.__main__, data_prep.mini_pets, data_prep.download; assert 'tensorflow' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_pets_are_converted_and_checked(raw, tmp_path, capsys):
+    assert main(["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "3"]) == 0
+    assert "train: 14 pictures with 14 boxes in 3 shards" in capsys.readouterr().out
+    assert main(["check", str(tmp_path / "out")]) == 0
+
+
+@pytest.mark.parametrize("arguments, code, said", [
+    (["pets", "--source", "/nowhere", "--out", "OUT"], 3, "/nowhere is not in Oxford-IIIT Pet's layout"),
+    (["check", "/nowhere"], 3, "There is no folder /nowhere."),
+    (["pets", "--source", "RAW", "--download", "--out", "OUT"], 2, "exclude each other"),
+    (["pets", "--source", "RAW", "--out", "OUT", "--shards", "0"], 2, "count from 1"),
+    (["pets", "--source", "RAW", "--out", "OUT", "--workers", "-1"], 2, "count from 1"),
+    (["pets", "--source", "RAW", "--out", "OUT", "--max-skipped", "2"], 2, "between 0 and 1"),
+    (["pets", "--source", "RAW", "--out", "RAW/annotations/trainval.txt"], 3, "trainval.txt"),
+])
+def test_an_error_is_one_sentence_what_and_one_what_to_do(raw, tmp_path, capsys, arguments, code, said):
+    names = {"RAW": raw.root, "OUT": str(tmp_path / "out")}
+    assert main([argument.replace("RAW", raw.root) if "RAW/" in argument else names.get(argument, argument)
+                 for argument in arguments]) == code
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 2 and said in lines[0] and lines[1].endswith(".")
+
+
+@pytest.mark.parametrize("arguments", [[], ["dogs"], ["pets", "--boxes", "tails"], ["pets", "--shards", "many"]])
+def test_arguments_that_do_not_exist_end_with_code_2(arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+
+
+def content(folder):
+    return {name: (folder / name).read_bytes() for name in os.listdir(str(folder))}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_any_moment_and_run_again_it_ends_the_same(mini, tmp_path, seed):
+    arguments = command("pets", "--source", mini / "raw", "--out", tmp_path / "out", "--workers", "2")
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(random.Random(seed).uniform(0.15, 0.7))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if (tmp_path / "out" / "dataset.json").exists():
+        assert check.quick(str(tmp_path / "out")) == []
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command("pets", "--source", mini / "raw", "--out", tmp_path / "calm"), check=True,
+                   stdout=subprocess.DEVNULL)
+    assert content(tmp_path / "out") == content(tmp_path / "calm")
+
+
+def test_a_worker_that_is_killed_ends_the_run_with_a_sentence(raw, tmp_path):
+    code = ("import os, signal, sys; from data_prep import pets, pictures\n"
+            "pictures.load = lambda data, damaged: os.kill(os.getpid(), signal.SIGKILL)\n"
+            "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))")
+    ended = subprocess.run([sys.executable, "-c", code, "pets", "--source", raw.root, "--out", str(tmp_path / "out"),
+                            "--shards", "2"], stderr=subprocess.PIPE)
+    assert ended.returncode == 3
+    assert b"ended with exit code -9" in ended.stderr and b"--workers" in ended.stderr
+    assert os.listdir(str(tmp_path / "out")) == []

@@ -1,0 +1,83 @@
+"""TFRecord files and examples without TensorFlow, compared with TensorFlow's own where it is asked."""
+
+import pickle
+
+import pytest
+from hypothesis import given, strategies
+
+from data_prep import records
+
+EXAMPLE = {"b": records.Texts([b"\x00\xff", "ä"]), "a": records.Floats([0.5, 1.5]), "c": records.Ints([1, -2]),
+           "empty": records.Floats()}
+
+
+def write(path, *payloads):
+    with records.Writer(str(path)) as writer:
+        for payload in payloads:
+            writer.write(payload)
+    return writer.written
+
+
+def test_the_masked_checksum_is_the_published_one():
+    # CRC-32C of "123456789" is 0xe3069283 (RFC 3720 and others), masked as tensorflow/core/lib/hash/crc32c.h says.
+    assert records.masked_crc(b"123456789") == ((0xe3069283 >> 15 | 0xe3069283 << 17) + 0xa282ead8) & 0xffffffff
+
+
+@given(strategies.lists(strategies.binary(max_size=200)))
+def test_what_is_written_is_read(tmp_path_factory, payloads):
+    path = tmp_path_factory.mktemp("records") / "r"
+    written = write(path, *payloads)
+    assert list(records.read(str(path))) == payloads
+    assert written.examples == records.count(str(path)) == len(payloads)
+    assert written.bytes == path.stat().st_size
+
+
+def test_an_example_survives_and_an_empty_list_keeps_its_key():
+    assert records.decode(records.encode(EXAMPLE)) == {"b": [b"\x00\xff", "ä".encode()], "a": [0.5, 1.5],
+                                                       "c": [1, -2], "empty": []}
+
+
+def test_the_order_of_keys_does_not_change_the_bytes():
+    assert records.encode(EXAMPLE) == records.encode(dict(reversed(list(EXAMPLE.items()))))
+
+
+@pytest.mark.parametrize("at", range(0, 60))
+def test_a_flipped_bit_is_found_wherever_it_is(tmp_path, at):
+    path = tmp_path / "r"
+    write(path, b"x" * 10, b"y" * 10, b"z" * 50)
+    data = bytearray(path.read_bytes())
+    data[at] ^= 4
+    path.write_bytes(bytes(data))
+    with pytest.raises(records.RecordError, match="damaged at byte (0|26|52)"):
+        list(records.read(str(path)))
+
+
+@pytest.mark.parametrize("left", [left for left in range(1, 52) if left != 26])
+def test_a_cut_file_is_found_wherever_it_ends(tmp_path, left):
+    path = tmp_path / "r"
+    write(path, b"x" * 10, b"y" * 10)
+    path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(records.RecordError):
+        list(records.read(str(path)))
+    with pytest.raises(records.RecordError):
+        records.count(str(path))
+
+
+def test_an_error_says_file_and_byte_also_after_it_travelled_between_processes(tmp_path):
+    error = pickle.loads(pickle.dumps(records.RecordError("a/shard", 26, "it is torn")))
+    assert error.what == "a/shard is damaged at byte 26: it is torn."
+
+
+def test_bytes_that_are_no_example_raise_value_error():
+    with pytest.raises(ValueError, match="not a tf.train.Example"):
+        records.decode(b"\xff\xff\xff")
+
+
+@pytest.mark.tensorflow
+def test_tensorflow_reads_our_file_and_serialises_the_same_example(tmp_path):
+    import tensorflow as tf
+    path = str(tmp_path / "r")
+    payload = records.encode(EXAMPLE)
+    write(path, payload, b"")
+    assert list(tf.compat.v1.io.tf_record_iterator(path)) == [payload, b""]
+    assert tf.train.Example.FromString(payload).SerializeToString(deterministic=True) == payload
