@@ -1,0 +1,56 @@
+"""Imports everything a training and an evaluation need, so that a build stops where a run would.
+
+Runs at the end of the image's build and again in its tests.
+"""
+import importlib
+import sys
+import warnings
+
+MODULES = [
+    "numpy",
+    "scipy.io",
+    "lxml.etree",
+    "PIL.Image",
+    "matplotlib.pyplot",
+    "pycocotools.coco",
+    "pycocotools.mask",
+    "google_crc32c",
+    "pydantic",
+    "psutil",
+    "pynvml",
+    "requests",
+    "tensorflow",
+    "tf_slim",
+    "deployment.model_deploy",
+    "nets.mobilenet_v1",
+    "object_detection.protos.pipeline_pb2",
+    "object_detection.inputs",
+    "object_detection.model_lib",
+    "object_detection.model_hparams",
+    "object_detection.eval_util",
+    "object_detection.exporter",
+    "object_detection.legacy.trainer",
+    "object_detection.metrics.coco_evaluation",
+    "object_detection.builders.model_builder",
+    "object_detection.utils.visualization_utils",
+]
+
+
+def misplaced():
+    """Modules of ours that the base's shadow: protobuf is first on nobody's path when a `google` package is in both."""
+    names = ["numpy", "google.protobuf", "PIL", "lxml", "six"]
+    return [name for name in names if not sys.modules[name].__file__.startswith(sys.prefix)]
+
+
+def main():
+    # TensorFlow 1.15 says six times at import that numpy will change one day.
+    warnings.simplefilter("ignore", FutureWarning)
+    for name in MODULES:
+        importlib.import_module(name)
+    if misplaced():
+        sys.exit("Not imported from {}, but from the base: {}.".format(sys.prefix, ", ".join(misplaced())))
+    print("{} modules import.".format(len(MODULES)))
+
+
+if __name__ == "__main__":
+    main()

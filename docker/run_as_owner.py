@@ -1,0 +1,75 @@
+"""The image's entrypoint: becomes the right user, sees that it can write, and becomes the command.
+
+compose starts the container as UID:GID, where these are set. Shells do not export them, so often they are not, and the
+container starts as root: then this becomes the owner of /runs, and the outputs belong to the user of the host who made
+the clone, with nothing to configure.
+"""
+import os
+import sys
+
+ENTRYPOINT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "entrypoint.py")
+RUNS = "/runs"
+
+# command: the folder it writes. Not everything is asked of every command: data may be mounted read-only to train.
+WRITES = {"train": RUNS, "eval": RUNS, "data": "/data"}
+
+# "preflight failed" in the table of exit codes.
+PREFLIGHT_FAILED = 3
+
+
+def become_owner(folder):
+    """Gives up root for the owner of `folder`; any other user, and a folder of root's, change nothing."""
+    if os.getuid() != 0:
+        return
+    owner = os.stat(folder)
+    if owner.st_uid == 0:
+        print("{} belongs to root, so this runs as root and so do its outputs.".format(folder), flush=True)
+        return
+    os.setgroups([])
+    os.setgid(owner.st_gid)
+    os.setuid(owner.st_uid)
+
+
+def refusal(command):
+    """Two sentences, what is wrong and what to do, when this user cannot write what `command` writes; else None."""
+    folder = WRITES.get(command)
+    if folder is None or os.access(folder, os.W_OK | os.X_OK):
+        return None
+    owner = os.stat(folder)
+    # The host's folder has the container's name, without the slash: compose.yaml mounts ./runs and ./data.
+    return (
+        "{} cannot be written: it belongs to user {}:{}, and this runs as {}:{}.\n"
+        "Give it to the user on the host, `sudo chown -R {}:{} {}`, and mount it without `ro`."
+    ).format(folder, owner.st_uid, owner.st_gid, os.getuid(), os.getgid(), os.getuid(), os.getgid(), folder[1:])
+
+
+def device(environ):
+    """DEVICE for the command: what is set, else `cpu` when the container was given no GPU on purpose."""
+    if environ.get("DEVICE"):
+        return environ["DEVICE"]
+    return "cpu" if environ.get("NVIDIA_VISIBLE_DEVICES") in ("none", "void") else ""
+
+
+def command_line(arguments, environ):
+    """The program for the container's arguments: TensorBoard is another's, everything else is entrypoint.py."""
+    if arguments[:1] == ["tensorboard"]:
+        return [sys.executable, "-m", "tensorboard.main"] + arguments[1:]
+    # PETS_DIR says that the host's folder of raw pictures is mounted, and where.
+    if arguments == ["data", "pets"] and environ.get("PETS_DIR"):
+        arguments = arguments + ["--source", environ["PETS_DIR"]]
+    return [sys.executable, ENTRYPOINT] + arguments
+
+
+def main(arguments):
+    become_owner(RUNS)
+    problem = refusal(arguments[0] if arguments else None)
+    if problem:
+        print(problem, file=sys.stderr)
+        return PREFLIGHT_FAILED
+    environ = dict(os.environ, DEVICE=device(os.environ))
+    command = command_line(arguments, os.environ)
+    os.execve(command[0], command, environ)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
