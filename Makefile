@@ -1,6 +1,7 @@
-# The front door. Settings are variables, in either place: `make train TRAINER=clone` or `TRAINER=clone make train`.
+# The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
-.PHONY: help train eval pets-tfrecord mini-pets setup tensorboard test test-fast test-full test-image lock clean
+.PHONY: help train eval mini-pets pets-tfrecord tensorboard setup
+.PHONY: test test-fast test-full test-image lock clean
 
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m launcher

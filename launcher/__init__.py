@@ -5,7 +5,7 @@ Standard library only, since this is what runs before anything is installed, on 
 
 
 class LaunchError(Exception):
-    """A refusal people see: `what` is wrong, what to `do`, and the exit `code` (2 settings, 3 this machine)."""
+    """A refusal people see: `what` is wrong, what to `do`, the exit `code` (2 settings, 3 this machine)."""
 
     def __init__(self, what, do, code=3):
         super().__init__(what)
@@ -18,5 +18,5 @@ class LaunchError(Exception):
 
 
 def say(line, end="\n"):
-    """Prints one line at once, also into a pipe: what follows is another process writing to the same place."""
+    """Prints one line at once, also into a pipe: what follows is another process writing there."""
     print(line, end=end, flush=True)

@@ -1,4 +1,4 @@
-"""`python3 -m launcher COMMAND`, the Makefile's helper: decides where a command runs, prepares that place, runs it.
+"""`python3 -m launcher COMMAND`, for the Makefile: decides where a command runs, prepares that, runs it.
 
 The command then takes this process's place, so that signals reach it and its exit code is the one people see.
 """
@@ -50,7 +50,8 @@ def main(argv, environ):
 
 def setup(arguments, environ):
     if arguments not in ([], ["--tests"]):
-        raise LaunchError("setup does not take {}.".format(" ".join(arguments)), "It takes --tests or nothing.", 2)
+        what = "setup does not take {}.".format(" ".join(arguments))
+        raise LaunchError(what, "It takes --tests or nothing.", code=2)
     if arguments:
         environment.ensure(ROOT, environ, tests=True)
         say("The environment of the tests is ready.")
@@ -154,7 +155,7 @@ def image_tests(arguments, environ):
         if os.path.exists(path):
             code = subprocess.call([path], cwd=ROOT)
             if code:
-                raise LaunchError("{} failed with code {}.".format(path, code), "Its own lines above say why.")
+                raise LaunchError("{} failed with code {}.".format(path, code), "The lines above say why.")
             problem = where.docker_problem(host.ask_docker(image), needs_nvidia=False)
     if problem:
         say("SKIPPED: the image's tests need Docker, but {}.".format(problem))
@@ -179,7 +180,8 @@ def find_place(environ, gpus, command=None):
     image = environ.get("BASE_IMAGE") or host.BASE_IMAGE
 
     def docker_problem():
-        needs_nvidia = bool(gpus) and where.wants_gpu(environ, gpus, command) and not environ.get("DOCKER_RUNTIME")
+        uses_gpu = bool(gpus) and where.wants_gpu(environ, gpus, command)
+        needs_nvidia = uses_gpu and not environ.get("DOCKER_RUNTIME")
         return where.docker_problem(host.ask_docker(image), needs_nvidia)
 
     def venv_problem():
@@ -223,8 +225,8 @@ def in_container(environ, command, options=()):
 
 
 def nearly_settings(environ):
-    """Variables named almost like a setting: compose.yaml passes on only those it lists, and with TRAINNER=clone
-    the container has to see the mistake to refuse it."""
+    """Variables named almost like a setting, which the container has to see to refuse them (TRAINNER=clone);
+    compose.yaml passes on only those it lists."""
     with open(os.path.join(ROOT, "compose.yaml")) as source:
         known = set(re.findall(r"^ +([A-Z][A-Z_]+):", source.read(), flags=re.MULTILINE))
     return [
@@ -235,7 +237,7 @@ def nearly_settings(environ):
 
 
 def with_user(environ):
-    """`environ` with UID and GID for compose.yaml: shells do not export them, and results belong to the user."""
+    """`environ` with UID and GID for compose.yaml: shells do not export them; results belong to the user."""
     environ = dict(environ)
     environ.setdefault("UID", str(os.getuid()))
     environ.setdefault("GID", str(os.getgid()))

@@ -1,7 +1,7 @@
-"""The virtual environment .venv: the locked packages, and the API fetched, verified and patched into .venv/api.
+"""The virtual environment .venv: locked packages, and the API fetched, verified and patched into .venv/api.
 
-It is made once and then recognised by a stamp, written after each layer that is complete. What was killed half-way has
-no stamp and is made again from nothing; two at once wait for each other.
+It is made once and then recognised by a stamp, written after each layer that is complete. What was killed
+half-way has no stamp and is made again from nothing; two at once wait for each other.
 """
 
 import contextlib
@@ -61,7 +61,8 @@ def _make(root, environ, missing, lock):
         if "packages" in missing:
             _check_space(root)
             interpreter = _interpreter(environ)
-            say("Setting up .venv with Python {} (once; details in .venv/install.log).".format(interpreter.version))
+            version = interpreter.version
+            say("Setting up .venv with Python {} (once; details in .venv/install.log).".format(version))
             _empty(venv)
             stages.run("Virtual environment", [interpreter.path, "-m", "venv", venv])
             _install_packages(root, stages, interpreter.minor)
@@ -89,7 +90,7 @@ def _interpreter(environ):
     if shutil.which(compiler) is None:
         raise LaunchError(
             "There is no C compiler ({}), and pycocotools has to be compiled.".format(compiler),
-            "Install gcc (Debian, Ubuntu: apt-get install gcc libc6-dev), or run in Docker with RUN_IN=docker.",
+            "Install gcc (Debian, Ubuntu: apt-get install gcc libc6-dev), or use Docker: RUN_IN=docker.",
         )
     return interpreter
 
@@ -97,7 +98,8 @@ def _interpreter(environ):
 def _install_packages(root, stages, minor):
     _pip(root, stages, "Build tools", ["build"], minor)
     # The build tools are in place by then, and building against the pinned numpy is what is wanted.
-    _pip(root, stages, "TensorFlow and packages", ["tensorflow", "requirements"], minor, "--no-build-isolation")
+    packages = ["tensorflow", "requirements"]
+    _pip(root, stages, "TensorFlow and packages", packages, minor, "--no-build-isolation")
     # pip's own compiling is serial, and the first imports would pay for what it leaves out.
     stages.run(
         "Compiling to bytecode",

@@ -18,6 +18,9 @@ REGISTRY_SECS = 30
 PYTHON_SECS = 20
 UV_INSTALL_SECS = 300
 
+# Answered with the version and the runtimes: "24.0.7 nvidia runc".
+DOCKER_QUESTIONS = "{{.ServerVersion}} {{range $name, $_ := .Runtimes}}{{$name}} {{end}}"
+
 # Printed by a candidate interpreter: all that decides whether the locked packages can be installed with it.
 PYTHON_QUESTIONS = """
 import json, os, platform, sys, sysconfig
@@ -78,10 +81,7 @@ def ask_docker(base_image, seconds=ENGINE_SECS, registry_seconds=REGISTRY_SECS):
     """Asks engine, compose and base image in that order, and stops at the first that is missing."""
     if shutil.which("docker") is None:
         return where.DockerAnswer(why_not="there is no docker command")
-    info = ask(
-        ["docker", "info", "--format", "{{.ServerVersion}} {{range $name, $_ := .Runtimes}}{{$name}} {{end}}"],
-        seconds,
-    )
+    info = ask(["docker", "info", "--format", DOCKER_QUESTIONS], seconds)
     words = info.out.split()
     if info.code != 0 or not words:
         denied = "permission denied" in info.err.lower()
@@ -110,7 +110,8 @@ def as_built():
     compose.yaml asks for a build before each start. Where compose is too old for the option (it is newer than
     2.20) that happens once more, which takes a second.
     """
-    return ["--pull", "never"] if " --pull " in ask(["docker", "compose", "run", "--help"], ENGINE_SECS).out else []
+    options = ask(["docker", "compose", "run", "--help"], ENGINE_SECS).out
+    return ["--pull", "never"] if " --pull " in options else []
 
 
 def count_gpus(seconds=ENGINE_SECS):
@@ -144,7 +145,8 @@ def _candidates(environ):
             yield path
     root = environ.get("PYENV_ROOT") or os.path.join(os.path.expanduser("~"), ".pyenv")
     for minor in ("3.7", "3.6"):
-        for path in sorted(glob.glob(os.path.join(root, "versions", minor + ".*", "bin", "python")), reverse=True):
+        pattern = os.path.join(root, "versions", minor + ".*", "bin", "python")
+        for path in sorted(glob.glob(pattern), reverse=True):
             yield path
     if shutil.which("uv"):
         answer = ask(["uv", "python", "find", "3.7"], PYTHON_SECS)

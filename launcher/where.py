@@ -16,7 +16,7 @@ One of these is enough:
   3. uv, which brings Python 3.7 itself: python3 -m pip install --user uv"""
 
 DOCKER_WAY = "Install or start Docker Engine with compose 2.20 or newer; RUN_IN=venv runs without it."
-PYTHON_WAYS = "Install one with `pyenv install 3.7`, or install uv, which does it by itself; RUN_IN=docker needs none."
+PYTHON_WAYS = "Install one with `pyenv install 3.7`, or uv, which does it alone; RUN_IN=docker needs none."
 
 
 class Place(NamedTuple):
@@ -78,7 +78,9 @@ def choose(run_in, ask_docker, ask_venv):
         near = difflib.get_close_matches(run_in.lower(), PLACES, n=1, cutoff=0.4)
         guess = "Did you mean RUN_IN={}?".format(near[0]) if near else "Set RUN_IN=docker or RUN_IN=venv."
         raise LaunchError(
-            "RUN_IN={} is not a place to run in.".format(run_in), guess + " Left out, it is found out.", code=2
+            "RUN_IN={} is not a place to run in.".format(run_in),
+            guess + " Left out, it is found out.",
+            code=2,
         )
     if run_in == "venv":
         problem = ask_venv()
@@ -94,9 +96,8 @@ def choose(run_in, ask_docker, ask_venv):
         raise LaunchError("RUN_IN=docker cannot be met: {}.".format(no_docker), DOCKER_WAY)
     no_venv = ask_venv()
     if no_venv is None:
-        return Place(
-            "venv", "Running in a virtual environment ({}); RUN_IN=docker insists on Docker.".format(no_docker)
-        )
+        line = "Running in a virtual environment ({}); RUN_IN=docker insists on Docker.".format(no_docker)
+        return Place("venv", line)
     raise LaunchError("There is nowhere to run: {}, and {}.".format(no_docker, no_venv), WAYS_OUT)
 
 

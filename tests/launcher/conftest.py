@@ -21,11 +21,13 @@ GOOD_PYTHON = {
     "venv": True,
 }
 
-# Answers the questions, makes a "virtual environment" of itself, and fails or sleeps where a file tells it to.
+# Answers the questions, makes a "virtual environment" of itself, fails or waits where a file tells it to.
 FAKE_PYTHON = """#!/bin/sh
 echo "python $*" >>{calls}
 if [ -e {fail} ]; then case "$*" in *"$(/bin/cat {fail})"*) echo "ERROR: no such package"; exit 1;; esac; fi
-if [ -e {slow} ]; then case "$*" in *"$(/bin/cat {slow})"*) /bin/sleep 0.7;; esac; fi
+if [ -e {hold} ]; then case "$*" in *"$(/bin/cat {hold})"*)
+  while [ -e {hold} ]; do /bin/sleep 0.05; done;;
+esac; fi
 case "$1 $2" in
   "-c "*ensurepip*) echo '{facts}';;
   "-m venv") /bin/mkdir -p $3/bin $3/lib/python3.7/site-packages && /bin/cp "$0" $3/bin/python;;
@@ -63,7 +65,7 @@ class Machine:
         self.home = folder / "home"
         self.calls_file = folder / "calls"
         self.fail_file = folder / "fail"
-        self.slow_file = folder / "slow"
+        self.hold_file = folder / "hold"
         for path in (self.root, self.bin, self.home, self.root / "docker", self.root / "runs"):
             path.mkdir()
         shutil.copytree(os.path.join(REPOSITORY, "launcher"), str(self.root / "launcher"))
@@ -87,12 +89,14 @@ class Machine:
         script = FAKE_PYTHON.format(
             calls=self.calls_file,
             fail=self.fail_file,
-            slow=self.slow_file,
+            hold=self.hold_file,
             facts=json.dumps(dict(GOOD_PYTHON, **facts)),
         )
         return self.add(name, script, folder)
 
-    def add_docker(self, info="echo 24.0.7 runc nvidia", compose="echo 2.29.1", image=0, manifest=1, build=0, data=0):
+    def add_docker(
+        self, info="echo 24.0.7 runc nvidia", compose="echo 2.29.1", image=0, manifest=1, build=0, data=0
+    ):
         self.add(
             "docker",
             FAKE_DOCKER.format(

@@ -50,8 +50,8 @@ def test_nowhere_to_run_names_three_ways_out():
     text = str(caught.value)
     assert caught.value.code == 3
     assert "no Docker engine answers, and no CPython 3.7 or 3.6 was found" in text
-    assert ["  1. Docker", "  2. CPython", "  3. uv"] == [line.split(" Engine")[0].split(" 3.7")[0].split(",")[0]
-                                                         for line in text.splitlines()[2:]]
+    ways = [line.split()[:2] for line in text.splitlines()[2:]]
+    assert ways == [["1.", "Docker"], ["2.", "CPython"], ["3.", "uv,"]]
 
 
 @pytest.mark.parametrize("value, guess", [("dcoker", "docker"), ("vnev", "venv"), ("DOCKER", "docker")])
@@ -158,7 +158,9 @@ def test_evaluation_leaves_the_gpus_to_training():
     assert line == "Evaluating on the CPU; EVAL_GPUS=0 uses the first GPU."
 
 
-@pytest.mark.parametrize("environ, visible", [({"EVAL_GPUS": "3"}, "3"), ({"CUDA_VISIBLE_DEVICES": "3"}, None)])
+@pytest.mark.parametrize(
+    "environ, visible", [({"EVAL_GPUS": "3"}, "3"), ({"CUDA_VISIBLE_DEVICES": "3"}, None)]
+)
 def test_evaluation_uses_the_gpu_named_for_it(environ, visible):
     settings, _ = where.devices(environ, 4, "eval", "venv")
     assert settings["DEVICE"] == "gpu"
