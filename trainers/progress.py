@@ -1,4 +1,5 @@
 """One step hook for both trainers: progress, metrics.jsonl, health, divergence, and stopping by signal."""
+import collections
 import json
 import math
 import os
@@ -10,7 +11,8 @@ from trainers.console import duration
 from trainers.errors import DIVERGED, Refused
 
 METRICS = "metrics.jsonl"
-SMOOTHING = 0.9
+WINDOW_SECS = 30
+STEPS_FOR_A_RATE = 5
 METRICS_EVERY_SECS = 5
 
 
@@ -40,8 +42,7 @@ class StepHook(tf.train.SessionRunHook):
         self._began = began
         self._loss = loss
         self._clock = clock
-        self._previous_time = None
-        self._secs_per_step = None
+        self._recent = collections.deque()      # (time, step) of the last WINDOW_SECS, without the first step
         self._written_at = 0
         self.step = None
         self.first_step_secs = None
@@ -80,25 +81,28 @@ class StepHook(tf.train.SessionRunHook):
             self._write_metrics(self.last_loss, force=True)
 
     def images_per_sec(self):
-        """Smoothed images a second over all devices, without the first step; None before the second."""
-        return self._batch_size / self._secs_per_step if self._secs_per_step else None
+        """Images a second over all devices in the last half minute; None before there are some steps to go by."""
+        if len(self._recent) < STEPS_FOR_A_RATE:
+            return None
+        (began, first), (ended, last) = self._recent[0], self._recent[-1]
+        return self._batch_size * (last - first) / max(ended - began, 1e-6)
 
     def _time_step(self):
         now = self._clock()
-        if self._previous_time is None:
+        if self.first_step_secs is None:
             self.first_step_secs = now - self._began
             self._console.say("First step after %s." % duration(self.first_step_secs))
-        else:
-            took = now - self._previous_time
-            before = self._secs_per_step
-            self._secs_per_step = took if before is None else SMOOTHING * before + (1 - SMOOTHING) * took
-        self._previous_time = now
+            return
+        self._recent.append((now, self.step))
+        while now - self._recent[0][0] > WINDOW_SECS and len(self._recent) > STEPS_FOR_A_RATE:
+            self._recent.popleft()
 
     def _text(self, loss):
-        if not self._secs_per_step:
+        rate = self.images_per_sec()
+        if rate is None:
             return "loss %.3f" % loss
-        left = (self._total_steps - self.step) * self._secs_per_step
-        return "loss %.3f  %.1f images/s  %s left" % (loss, self.images_per_sec(), duration(left))
+        left = (self._total_steps - self.step) * self._batch_size / rate
+        return "loss %.3f  %.1f images/s  %s left" % (loss, rate, duration(left))
 
     def _write_metrics(self, loss, force=False):
         now = self._clock()
