@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 
+from data_prep import files
 from data_prep.errors import DataError, UsageError
 
 
@@ -14,34 +15,36 @@ def main(arguments=None):
     """Run a command; returns its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options)
+        with files.errors_told():
+            return options.run(options)
     except DataError as error:
         print("%s\n%s" % (error.what, error.do), file=sys.stderr)
         return error.exit_code
-    except OSError as error:
-        print("%s: %s.\nCorrect that, and run the same command again: it begins where it is safe to." % (
-            error.filename or "The disk", error.strerror or error), file=sys.stderr)
-        return DataError.exit_code
     except KeyboardInterrupt:
-        print("\nStopped. Run the same command again: it ends as if it had not been stopped.", file=sys.stderr)
+        print("\nStopped. Run the same command again: it ends as if it had not been stopped.",
+              file=sys.stderr)
         return 130
 
 
 def _parser():
-    parser = argparse.ArgumentParser(prog="python -m data_prep", description="Pictures and annotations to TFRecords.")
+    parser = argparse.ArgumentParser(prog="python -m data_prep",
+                                     description="Pictures and annotations to TFRecords.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.required = True
 
-    mini = commands.add_parser("mini-pets", help="draw and convert the built-in dataset: 3 breeds, about 200 pictures")
+    mini = commands.add_parser("mini-pets",
+                               help="draw and convert the built-in dataset: 3 breeds, about 200 pictures")
     _add_output(mini, "data/mini-pets")
     mini.set_defaults(run=_mini_pets)
 
     pets = commands.add_parser("pets", help="convert Oxford-IIIT Pet: 37 breeds, 3,680 pictures")
     _add_output(pets, "data/pets")
-    pets.add_argument("--source", metavar="DIR", help="a folder with images/ and annotations/ (default: OUT/raw)")
+    pets.add_argument("--source", metavar="DIR",
+                      help="a folder with images/ and annotations/ (default: OUT/raw)")
     pets.add_argument("--download", action="store_true",
                       help="fetch the dataset into OUT/raw first (811 MB; goes on where it was cut off)")
-    pets.add_argument("--boxes", choices=("faces",), default="faces", help="what the boxes enclose (default: faces)")
+    pets.add_argument("--boxes", choices=("faces",), default="faces",
+                      help="what the boxes enclose (default: faces)")
     pets.add_argument("--max-skipped", type=float, default=0.02, metavar="SHARE",
                       help="share of pictures that may be unusable before the run fails (default: 0.02)")
     pets.set_defaults(run=_pets)
@@ -53,7 +56,8 @@ def _parser():
 
 
 def _add_output(parser, default):
-    parser.add_argument("--out", default=default, metavar="DIR", help="where the dataset goes (default: %(default)s)")
+    parser.add_argument("--out", default=default, metavar="DIR",
+                        help="where the dataset goes (default: %(default)s)")
     parser.add_argument("--shards", type=int, default=10, metavar="N", help="files a split (default: 10)")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core)")
     parser.add_argument("--force", action="store_true", help="convert again even if the dataset is complete")
@@ -83,7 +87,8 @@ def _check(options):
     from data_prep import check
     problems = check.quick(options.dataset)
     if problems:
-        raise DataError("\n".join(problems), "Prepare the dataset again: python -m data_prep mini-pets|pets --force.")
+        raise DataError("\n".join(problems),
+                        "Prepare the dataset again: python -m data_prep mini-pets|pets --force.")
     print("%s is fit for training." % options.dataset)
     return 0
 

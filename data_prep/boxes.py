@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-# Annotation tools count pixels from 0 or from 1 and include the last one or not: one pixel over is their rounding.
+# Tools count pixels from 0 or from 1 and include the last one or not: one pixel over is their rounding.
 TOLERANCE_PIXELS = 1.0
 
 
@@ -19,8 +19,8 @@ class Box(NamedTuple):
 def fit(box, width, height):
     """Return (box inside the picture, whether it had to be clipped).
 
-    box: Box in pixels. width, height: of the decoded picture. Raises ValueError, with the reason as its text, for a
-    box that is not finite, inverted, empty, or more than one pixel outside.
+    box: Box in pixels. width, height: of the decoded picture. Raises ValueError, with the reason as its text,
+    for a box that is not finite, inverted, empty, or more than one pixel outside.
     """
     if not all(map(math.isfinite, box)):
         raise ValueError("box %s is not finite" % _text(box))
@@ -31,14 +31,15 @@ def fit(box, width, height):
         raise ValueError("box %s is %g px outside the %dx%d picture" % (_text(box), over, width, height))
     if over <= 0:
         return box, False
-    inside = Box(max(box.xmin, 0.0), max(box.ymin, 0.0), min(box.xmax, float(width)), min(box.ymax, float(height)))
+    inside = Box(max(box.xmin, 0.0), max(box.ymin, 0.0), min(box.xmax, float(width)),
+                 min(box.ymax, float(height)))
     if inside.xmax <= inside.xmin or inside.ymax <= inside.ymin:
         raise ValueError("box %s has nothing inside the %dx%d picture" % (_text(box), width, height))
     return inside, True
 
 
 def turn(box, orientation, width, height):
-    """The box after its picture, stored as width x height, was turned upright as Exif's orientation (1-8) says."""
+    """The box after its picture, stored as width x height, was turned as Exif's orientation (1-8) says."""
     corners = [_turn_point(x, y, orientation, width, height)
                for x, y in ((box.xmin, box.ymin), (box.xmax, box.ymax))]
     (left, top), (right, bottom) = corners

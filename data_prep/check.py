@@ -19,8 +19,8 @@ _LABEL_MAP_NAME = re.compile(r"""\bname:\s*["']([^"']*)["']""")
 def quick(dataset_dir):
     """Return what is wrong with a prepared dataset as a list of sentences; empty when it is fit for training.
 
-    Reads dataset.json, the label map, each shard's size and record headers, and its first record. Milliseconds for
-    thousands of pictures; a flipped bit inside a later picture is not found.
+    Reads dataset.json, the label map, each shard's size and record headers, and its first record.
+    Milliseconds for thousands of pictures; a flipped bit inside a later picture is not found.
     """
     path = os.path.join(dataset_dir, DATASET_FILE)
     if not os.path.isdir(dataset_dir):
@@ -46,8 +46,9 @@ def complete(dataset_dir, **expected):
         dataset = json.load(file)
     if any(dataset.get(key) != value for key, value in expected.items()):
         return None
-    print("%s is already complete: %s. Nothing to do (--force converts again)." % (dataset_dir, " and ".join(
-        "%d %s pictures" % (split["examples"], name) for name, split in dataset["splits"].items())), flush=True)
+    counts = ["%d %s pictures" % (split["examples"], name) for name, split in dataset["splits"].items()]
+    print("%s is already complete: %s. Nothing to do (--force converts again)." % (
+        dataset_dir, " and ".join(counts)), flush=True)
     return dataset
 
 
@@ -81,12 +82,15 @@ def _split_problems(dataset_dir, name, split, num_classes):
     problems = []
     listed = {shard["file"] for shard in split["shards"]}
     strangers = sorted(set(fnmatch.filter(os.listdir(dataset_dir), split["pattern"])) - listed)
-    problems += ["%s would be read too, but is no shard of this dataset." % os.path.join(dataset_dir, stranger)
-                 for stranger in strangers]
+    problems += [
+        "%s would be read too, but is no shard of this dataset." % os.path.join(dataset_dir, stranger)
+        for stranger in strangers
+    ]
     if not listed or split["examples"] < 1:
         problems.append("The %s split of %s is empty." % (name, dataset_dir))
     if sum(shard["examples"] for shard in split["shards"]) != split["examples"]:
-        problems.append("The %s shards of %s do not add up to %d examples." % (name, dataset_dir, split["examples"]))
+        problems.append("The %s shards of %s do not add up to %d examples." %
+                        (name, dataset_dir, split["examples"]))
     for shard in split["shards"]:
         path = os.path.join(dataset_dir, shard["file"])
         try:

@@ -1,8 +1,8 @@
 """The shared writer: pictures that a format module has read become a prepared dataset folder.
 
-A prepared folder holds `<prefix>_<split>.record-NNNNN-of-MMMMM`, `label_map.pbtxt` and, written last, `dataset.json`:
-where that file is, everything it names is whole. Each shard is converted by one process from beginning to end, so
-nothing large travels between processes and the bytes do not depend on how many there are.
+A prepared folder holds `<prefix>_<split>.record-NNNNN-of-MMMMM`, `label_map.pbtxt` and, written last,
+`dataset.json`: where that file is, everything it names is whole. Each shard is converted by one process from
+its first picture to its last: nothing large travels between processes, and their number changes no byte.
 """
 
 import multiprocessing
@@ -22,7 +22,7 @@ from data_prep.progress import Progress
 FORMAT = 1
 DATASET_FILE = "dataset.json"
 LABEL_MAP_FILE = "label_map.pbtxt"
-# Nine of the 3,680 pictures of the Oxford pets have no xml: a known gap. Beyond this share a folder is missing something.
+# Nine of the Oxford pets' 3,680 pictures have no xml, a known gap; beyond this share something is missing.
 _FORGIVEN_SHARE = 0.05
 
 
@@ -31,7 +31,8 @@ class Outcome(NamedTuple):
 
     features: for `records.encode`, or None when the picture is skipped, and then `skipped` says why.
     forgiven: the skip is a known gap of the dataset, which the limit on skipped pictures does not count.
-    labels: class id of each box. notes: (kind, text) of what was changed: "reencoded", "clipped box", "rejected box".
+    labels: class id of each box. notes: (kind, text) of what was changed: "reencoded", "clipped box",
+    "rejected box".
     """
 
     features: Optional[dict]
@@ -49,7 +50,7 @@ class Split(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All that a format module decides; `convert(id)` returns an Outcome and is called in worker processes."""
+    """All that a format module decides; `convert(id)` gives an Outcome and runs in worker processes."""
 
     name: str
     classes: list
@@ -57,7 +58,7 @@ class Plan(NamedTuple):
     splits: list
     convert: object
     shards: int
-    fingerprint: dict  # what the records were made from and how: the same again means that nothing is to be done
+    fingerprint: dict  # what the records are made from and how: if it is the same, nothing is to be done
     extra: dict  # further keys of dataset.json
 
 
@@ -85,7 +86,8 @@ def available_cores():
 def write(out_dir, plan, workers=None, max_skipped=0.02):
     """Convert everything in plan into out_dir and return the content of its dataset.json.
 
-    An older dataset in out_dir stays untouched until the new one is whole. The caller holds `files.locked(out_dir)`.
+    An older dataset in out_dir stays untouched until the new one is whole. The caller holds
+    `files.locked(out_dir)`.
     workers: processes, by default one a core. max_skipped: share of pictures (0 to 1) that may be unusable.
     Raises DataError, after printing what was skipped and why, when more are; and when a shard would be empty.
     """
@@ -119,12 +121,15 @@ def label_map_text(classes):
 
 def _validate(plan, workers, max_skipped):
     if plan.shards < 1 or (workers is not None and workers < 1) or not 0 <= max_skipped <= 1:
-        raise UsageError("Shards and workers count from 1, and the share of skipped pictures lies between 0 and 1.",
-                         "Correct --shards, --workers or --max-skipped.")
+        raise UsageError(
+            "Shards and workers count from 1, and the share of skipped pictures lies between 0 and 1.",
+            "Correct --shards, --workers or --max-skipped.")
     smallest = min(plan.splits, key=lambda split: len(split.ids))
     if len(smallest.ids) < plan.shards:
-        raise DataError("The %s split has %d pictures for %d shards, and an empty shard stops a training." % (
-            smallest.name, len(smallest.ids), plan.shards), "Add pictures, or ask for fewer shards with --shards.")
+        raise DataError(
+            "The %s split has %d pictures for %d shards, and an empty shard stops a training." %
+            (smallest.name, len(smallest.ids), plan.shards),
+            "Add pictures, or ask for fewer shards with --shards.")
 
 
 def _run(tasks, convert, workers):
@@ -132,7 +137,8 @@ def _run(tasks, convert, workers):
     pipes = {}
     for worker in range(workers):
         receiver, sender = multiprocessing.Pipe(duplex=False)
-        process = multiprocessing.Process(target=_work, args=(tasks[worker::workers], convert, sender), daemon=True)
+        process = multiprocessing.Process(target=_work, args=(tasks[worker::workers], convert, sender),
+                                          daemon=True)
         process.start()
         sender.close()
         pipes[receiver] = process
@@ -156,8 +162,9 @@ def _receive(receiver, pipes, shards, progress):
         process = pipes.pop(receiver)
         process.join()
         if process.exitcode:
-            raise DataError("A conversion process ended with exit code %d." % process.exitcode,
-                            "If it is -9 the machine ran out of memory: ask for fewer processes with --workers.")
+            raise DataError(
+                "A conversion process ended with exit code %d." % process.exitcode,
+                "If it is -9 the machine ran out of memory: ask for fewer processes with --workers.")
         return
     if isinstance(message, DataError):
         raise message
@@ -174,8 +181,9 @@ def _work(tasks, convert, sender):
         for task in tasks:
             sender.send(_write_shard(task, convert, sender.send))
     except OSError as error:
-        sender.send(DataError("A shard could not be written: %s." % error,
-                              "Free space on the disk or correct its permissions, and run the same command again."))
+        sender.send(
+            DataError("A shard could not be written: %s." % error,
+                      "Free space on the disk or correct its permissions, and run the same command again."))
     sender.close()
 
 
@@ -200,8 +208,8 @@ def _describe(plan, shards):
         # Shard n holds every shards-th picture: sort back into the order of the split's list.
         order = {picture_id: index for index, picture_id in enumerate(split.ids)}
         outcomes = sorted((pair for shard in own for pair in shard.outcomes), key=lambda pair: order[pair[0]])
-        skipped += [{"id": picture_id, "split": split.name, "reason": outcome.skipped, "forgiven": outcome.forgiven}
-                    for picture_id, outcome in outcomes if outcome.skipped]
+        skipped += [{"id": picture_id, "split": split.name, "reason": outcome.skipped,
+                     "forgiven": outcome.forgiven} for picture_id, outcome in outcomes if outcome.skipped]
         changed += [{"id": picture_id, "split": split.name, "what": kind, "detail": text}
                     for picture_id, outcome in outcomes for kind, text in outcome.notes]
         labels = [label for _, outcome in outcomes for label in outcome.labels]
@@ -214,9 +222,9 @@ def _describe(plan, shards):
             "boxes": len(labels),
             "boxes_per_class": {name: labels.count(number) for number, name in enumerate(plan.classes, 1)},
         }
-    dataset = {"format": FORMAT, "name": plan.name, "num_classes": len(plan.classes), "label_map": LABEL_MAP_FILE,
-               "classes": list(plan.classes), "splits": splits, "skipped": skipped, "changed": changed,
-               "made_from": plan.fingerprint}
+    dataset = {"format": FORMAT, "name": plan.name, "num_classes": len(plan.classes),
+               "label_map": LABEL_MAP_FILE, "classes": list(plan.classes), "splits": splits,
+               "skipped": skipped, "changed": changed, "made_from": plan.fingerprint}
     dataset.update(plan.extra)
     return dataset
 
@@ -226,8 +234,9 @@ def _verify(dataset, plan, max_skipped):
     written = sum(split["examples"] for split in dataset["splits"].values())
     unexplained = listed - written - len(dataset["skipped"])
     if unexplained:
-        raise DataError("%d of %d pictures are neither written nor listed as skipped." % (unexplained, listed),
-                        "This is a fault of the converter: report it with this output.")
+        raise DataError(
+            "%d of %d pictures are neither written nor listed as skipped." % (unexplained, listed),
+            "This is a fault of the converter: report it with this output.")
     bad = {entry["id"] for entry in dataset["skipped"] if not entry["forgiven"]}
     bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
     if len(bad) > max_skipped * listed:
@@ -242,12 +251,13 @@ def _verify(dataset, plan, max_skipped):
     for split in dataset["splits"].values():
         for shard in split["shards"]:
             if not shard["examples"]:
-                raise DataError("No usable picture is left for %s, and an empty shard stops a training." % shard["file"],
-                                "Repair the skipped pictures (table above), or ask for fewer shards with --shards.")
+                raise DataError(
+                    "No usable picture is left for %s, and an empty shard stops a training." % shard["file"],
+                    "Repair the skipped pictures (table above), or ask for fewer shards with --shards.")
 
 
 def _publish(out_dir, plan, shards, dataset):
-    """Give the new files their names: from here to the end of dataset.json the folder counts as incomplete."""
+    """Give the new files their names; from here until dataset.json is there the folder is incomplete."""
     dataset_path = os.path.join(out_dir, DATASET_FILE)
     if os.path.exists(dataset_path):
         os.unlink(dataset_path)
@@ -262,8 +272,8 @@ def _publish(out_dir, plan, shards, dataset):
 
 
 def _print_changes(dataset):
-    rows = [(entry["id"], entry["split"], "no annotation" if entry["forgiven"] else "skipped", entry["reason"])
-            for entry in dataset["skipped"]]
+    rows = [(entry["id"], entry["split"], "no annotation" if entry["forgiven"] else "skipped",
+             entry["reason"]) for entry in dataset["skipped"]]
     rows += [(entry["id"], entry["split"], entry["what"], entry["detail"]) for entry in dataset["changed"]]
     if not rows:
         return
@@ -276,7 +286,10 @@ def _print_changes(dataset):
 
 
 def _print_summary(out_dir, dataset, seconds):
-    parts = ["%s: %d pictures with %d boxes in %d shards" % (
-        name, split["examples"], split["boxes"], len(split["shards"])) for name, split in dataset["splits"].items()]
-    print("%s is ready in %.1f s. %s; %d classes, %d pictures skipped." % (
+    parts = [
+        "%s: %d pictures with %d boxes in %d shards" %
+        (name, split["examples"], split["boxes"], len(split["shards"]))
+        for name, split in dataset["splits"].items()
+    ]
+    print("%s is ready in %.1f s. %s; %d classes, %d skipped." % (
         out_dir, seconds, "; ".join(parts), dataset["num_classes"], len(dataset["skipped"])), flush=True)

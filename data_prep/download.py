@@ -1,4 +1,4 @@
-"""Fetch an archive so that what arrives is what was published, and unpack it so that nothing leaves its folder."""
+"""Fetch an archive: what arrives is what was published, and nothing in it leaves its folder."""
 
 import hashlib
 import os
@@ -28,9 +28,11 @@ class Archive(NamedTuple):
     sha256: str
 
 
-PETS_SOURCES = ("https://www.robots.ox.ac.uk/~vgg/data/pets/data/", "https://thor.robots.ox.ac.uk/~vgg/data/pets/")
+PETS_SOURCES = ("https://www.robots.ox.ac.uk/~vgg/data/pets/data/",
+                "https://thor.robots.ox.ac.uk/~vgg/data/pets/")
 PETS_ARCHIVES = {
-    "images": Archive("images.tar.gz", 791918971, "67195c5e1c01f1ab5f9b6a5d22b8c27a580d896ece458917e61d459337fa318d"),
+    "images": Archive("images.tar.gz", 791918971,
+                      "67195c5e1c01f1ab5f9b6a5d22b8c27a580d896ece458917e61d459337fa318d"),
     "annotations": Archive("annotations.tar.gz", 19173078,
                            "52425fb6de5c424942b7626b428656fcbd798db970a937df61750c0f1d358e91"),
 }
@@ -41,14 +43,14 @@ class _Unusable(Exception):
 
 
 def fetch_pets(raw_dir, sources=PETS_SOURCES, archives=None):
-    """Make raw_dir hold Oxford-IIIT Pet's images/ and annotations/; what is there already stays. Raises DataError."""
+    """Make raw_dir hold the Oxford pets' images/ and annotations/; what is there stays. Raises DataError."""
     with files.locked(raw_dir):
         files.remove_temporaries(raw_dir)
         for folder, archive in (archives or PETS_ARCHIVES).items():
             if os.path.isdir(os.path.join(raw_dir, folder)):
                 continue
             path = os.path.join(raw_dir, archive.name)
-            # Pictures hardly compress: the folder needs as much again, and the records of the same pictures too.
+            # Pictures hardly compress: their folder needs as much again, and so do their records.
             _need_space(raw_dir, 3 * archive.bytes - _size(path))
             fetch(archive, [source + archive.name for source in sources], path)
             unpack(path, raw_dir, folder)
@@ -58,8 +60,8 @@ def fetch_pets(raw_dir, sources=PETS_SOURCES, archives=None):
 def fetch(archive, urls, path, pause_seconds=2):
     """Download archive to path from the first of urls that gives it whole.
 
-    An unfinished download waits as path + ".part" and goes on from there, also from another source and in a later
-    run. pause_seconds: before an attempt after a cut connection, doubled each time. Raises DataError.
+    An unfinished download waits as path + ".part" and goes on from there, also from another source and in a
+    later run. pause_seconds: before an attempt after a cut connection, doubled each time. Raises DataError.
     """
     if _size(path) == archive.bytes and _sha256(path) == archive.sha256:
         return
@@ -72,13 +74,14 @@ def fetch(archive, urls, path, pause_seconds=2):
         except _Unusable as reason:
             failures.append("%s: %s" % (urlsplit(url).netloc, reason))
             print("%s does not come from %s (%s)." % (archive.name, urlsplit(url).netloc, reason), flush=True)
-    raise DataError("%s could not be downloaded (%s)." % (archive.name, "; ".join(failures)),
-                    "Check the network and run the same command again: it goes on where it was; or fetch the archives "
-                    "elsewhere, unpack them and give their folder as --source (with make: PETS_DIR).")
+    raise DataError(
+        "%s could not be downloaded (%s)." % (archive.name, "; ".join(failures)),
+        "Check the network and run the same command again: it goes on where it was; or fetch the archives "
+        "elsewhere, unpack them and give their folder as --source (with make: PETS_DIR).")
 
 
 def unpack(path, root, folder):
-    """Unpack the tar archive at path, whose members all lie in folder, so that root/folder is whole or not there.
+    """Unpack the tar archive at path, all of it inside of folder; root/folder is then whole or not there.
 
     Raises DataError, and leaves nothing, if a member would leave the folder or is neither file nor folder.
     """
@@ -94,7 +97,8 @@ def unpack(path, root, folder):
                 done = file.tell()
         os.replace(os.path.join(unfinished, folder), os.path.join(root, folder))
     except (tarfile.TarError, EOFError, zlib.error) as error:
-        raise DataError("%s is no whole tar archive (%s)." % (path, error), "Remove it and download it again.")
+        raise DataError("%s is no whole tar archive (%s)." % (path, error),
+                        "Remove it and download it again.")
     finally:
         shutil.rmtree(unfinished)
 
@@ -105,8 +109,9 @@ def _extract(tar, path, member, root, folder):
     if not parts or parts[-1].startswith("._"):
         return
     if not (member.isfile() or member.isdir()) or parts[0] != folder or ".." in parts:
-        raise DataError("%s holds %r, which is not a file or folder inside of %s/." % (path, member.name, folder),
-                        "Do not use this archive: it is not the published one.")
+        raise DataError(
+            "%s holds %r, which is not a file or folder inside of %s/." % (path, member.name, folder),
+            "Do not use this archive: it is not the published one.")
     target = os.path.join(root, *parts)
     if member.isdir():
         os.makedirs(target, exist_ok=True)
@@ -136,7 +141,8 @@ def _fetch_from(url, archive, part, pause_seconds):
                 return
             os.unlink(part)
             raise _Unusable("the content is not what was published: wrong sha256")
-        print("%s: the connection ended at %d of %d bytes." % (archive.name, _size(part), archive.bytes), flush=True)
+        print("%s: the connection ended at %d of %d bytes." % (archive.name, _size(part), archive.bytes),
+              flush=True)
     raise _Unusable("the connection ended early %d times" % _ATTEMPTS)
 
 
@@ -179,8 +185,9 @@ def _receive(answer, file, limit, progress):
 def _need_space(folder, needed):
     free = shutil.disk_usage(folder).free
     if free < needed:
-        raise DataError("%s needs %.1f GB and its disk has %.1f GB free." % (folder, needed / 1e9, free / 1e9),
-                        "Free space, or choose a folder on another disk with --out.")
+        raise DataError(
+            "%s needs %.1f GB and its disk has %.1f GB free." % (folder, needed / 1e9, free / 1e9),
+            "Free space, or choose a folder on another disk with --out.")
 
 
 def _size(path):

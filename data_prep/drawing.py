@@ -1,7 +1,7 @@
 """Drawing with polygons on a supersampled canvas: soft edges, tilt and shading for the mini-pets pictures.
 
-Points are in a unit frame (x to the right, y down, a head about two units wide) that a Frame places on the canvas.
-They are rounded to whole canvas pixels, so that a last digit of a sine cannot change a picture.
+Points are in a unit frame (x to the right, y down, a head about two units wide) that a Frame places on the
+canvas. They are rounded to whole canvas pixels, so that a last digit of a sine cannot change a picture.
 """
 
 import math
@@ -32,8 +32,8 @@ def ellipse(x, y, rx, ry=None, turn=0.0, start=0.0, stop=2 * math.pi):
     steps = 40
     angles = [start + (stop - start) * step / steps for step in range(steps + 1)]
     cos, sin = math.cos(turn), math.sin(turn)
-    return [(x + rx * math.cos(a) * cos - ry * math.sin(a) * sin, y + rx * math.cos(a) * sin + ry * math.sin(a) * cos)
-            for a in angles]
+    return [(x + rx * math.cos(a) * cos - ry * math.sin(a) * sin,
+             y + rx * math.cos(a) * sin + ry * math.sin(a) * cos) for a in angles]
 
 
 def smooth(points, closed=True, steps=6):
@@ -41,15 +41,16 @@ def smooth(points, closed=True, steps=6):
     count = len(points)
     curve = []
     for index in range(count if closed else count - 1):
-        around = [points[(index + offset) % count] if closed else points[min(max(index + offset, 0), count - 1)]
-                  for offset in (-1, 0, 1, 2)]
+        nearby = [index + offset for offset in (-1, 0, 1, 2)]
+        around = [points[i % count] if closed else points[min(max(i, 0), count - 1)] for i in nearby]
         curve += [_spline(around, step / steps) for step in range(steps)]
     return curve if closed else curve + [points[-1]]
 
 
 def _spline(around, t):
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = around
-    weights = (-t + 2 * t * t - t ** 3, 2 - 5 * t * t + 3 * t ** 3, t + 4 * t * t - 3 * t ** 3, t ** 3 - t * t)
+    weights = (-t + 2 * t ** 2 - t ** 3, 2 - 5 * t ** 2 + 3 * t ** 3, t + 4 * t ** 2 - 3 * t ** 3,
+               t ** 3 - t ** 2)
     return (sum(w * v for w, v in zip(weights, (x0, x1, x2, x3))) / 2,
             sum(w * v for w, v in zip(weights, (y0, y1, y2, y3))) / 2)
 
@@ -124,7 +125,7 @@ class Canvas:
         self.image.paste(colour, (left, top, right, bottom), mask)
 
     def texture(self, rng, clip, cell, strength):
-        """Mottle what lies under the mask clip (None: everything) with noise, so that fur and cloth are not flat.
+        """Mottle what lies under the mask clip (None: everything), so that fur and cloth are not flat.
 
         cell: size of the noise in canvas pixels. strength: 0 to 1.
         """

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 
+from data_prep.errors import DataError
+
 _TEMPORARY = ".tmp"
 
 
@@ -42,9 +44,29 @@ def write_json(path, value):
 
 
 @contextlib.contextmanager
+def errors_told():
+    """What the file system refuses becomes a DataError that says so."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError("%s: %s." % (error.filename or "The disk", error.strerror or error),
+                        "Correct that and run the same command again.") from error
+
+
+@contextlib.contextmanager
 def locked(folder):
-    """Hold folder, made if missing, against another process preparing the same dataset; waits for it to end."""
-    os.makedirs(folder, exist_ok=True)
+    """Hold folder, made if missing, against another process preparing it; waits for that one to end.
+
+    Raises DataError for what the file system refuses meanwhile.
+    """
+    with errors_told():
+        os.makedirs(folder, exist_ok=True)
+        with _lock(folder):
+            yield
+
+
+@contextlib.contextmanager
+def _lock(folder):
     handle = os.open(folder, os.O_RDONLY)
     try:
         try:

@@ -1,7 +1,7 @@
 """mini-pets: a built-in dataset of drawn pets, so that the whole way can be run without a download.
 
-It is written in exactly Oxford-IIIT Pet's layout, with two of its warts (a PNG called .jpg, a picture without xml), and
-converted by the same code. The same version draws the same bytes.
+It is written in exactly Oxford-IIIT Pet's layout, with two of its warts (a PNG called .jpg, a picture without
+xml), and converted by the same code. The same version draws the same bytes.
 """
 
 import io
@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import random
 import shutil
+import signal
 from typing import NamedTuple
 
 from PIL import Image, ImageChops, ImageFilter
@@ -28,13 +29,14 @@ _PNG_INSIDE = "Bengal_5"
 _WITHOUT_XML = "pug_8"
 
 _SUPERSAMPLE = 2
-_SIZES = ((240, 180), (180, 240), (200, 200), (256, 192), (224, 168), (192, 256), (240, 160), (160, 160), (200, 150))
+_SIZES = ((240, 180), (180, 240), (200, 200), (256, 192), (224, 168), (192, 256), (240, 160), (160, 160),
+          (200, 150))
 _JPEG_QUALITY = 90
 _PET, _BACKGROUND, _BORDER = 1, 2, 3
 
 
 class Drawing(NamedTuple):
-    """A finished picture (RGB), the heads' boxes in its pixels (1-based as in the original) and its trimap (mode L)."""
+    """A picture (RGB), the heads' boxes in its pixels (1-based as in the original), its trimap (mode L)."""
 
     image: object
     boxes: list
@@ -125,12 +127,18 @@ def _draw_all(raw, workers):
         os.makedirs(os.path.join(unfinished, folder))
     ids = picture_ids()
     jobs = [(picture_id, unfinished) for picture_id in ids]
-    with multiprocessing.Pool(workers) as pool, Progress("Drawing", len(ids), "pictures") as progress:
+    with multiprocessing.Pool(workers, _ignore_interrupt) as pool, Progress(
+            "Drawing", len(ids), "pictures") as progress:
         for _ in pool.imap_unordered(_draw_one, jobs, chunksize=4):
             progress.update(1)
     _write_lists(unfinished, ids)
     shutil.rmtree(raw, ignore_errors=True)
     os.replace(unfinished, raw)
+
+
+def _ignore_interrupt():
+    # Ctrl-C reaches every process of the terminal; the parent ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _draw_one(job):
@@ -151,7 +159,7 @@ def _draw_one(job):
 
 
 def _save(path, data):
-    # The folder as a whole is renamed when it is complete, so its files need no names of their own until then.
+    # The folder is renamed when it is complete, so its files need no temporary names of their own.
     with open(path, "wb") as file:
         file.write(data)
 
@@ -164,11 +172,14 @@ def _xml(picture_id, drawing):
     objects = "".join(
         "<object><name>%s</name><pose>Frontal</pose><truncated>0</truncated><occluded>0</occluded>"
         "<bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox>"
-        "<difficult>0</difficult></object>" % ((_SPECIES[pets.breed_of(picture_id)],) + box) for box in drawing.boxes)
-    return ("<annotation><folder>mini-pets</folder><filename>%s.jpg</filename><source><database>mini-pets</database>"
-            "<annotation>drawn</annotation><image>drawn</image></source><size><width>%d</width><height>%d</height>"
-            "<depth>3</depth></size><segmented>0</segmented>%s</annotation>\n" % (
-                picture_id, drawing.image.width, drawing.image.height, objects))
+        "<difficult>0</difficult></object>" % ((_SPECIES[pets.breed_of(picture_id)],) + box)
+        for box in drawing.boxes)
+    return (
+        "<annotation><folder>mini-pets</folder><filename>%s.jpg</filename>"
+        "<source><database>mini-pets</database><annotation>drawn</annotation><image>drawn</image></source>"
+        "<size><width>%d</width><height>%d</height><depth>3</depth></size>"
+            "<segmented>0</segmented>%s</annotation>\n"
+        % (picture_id, drawing.image.width, drawing.image.height, objects))
 
 
 def _write_lists(folder, ids):
@@ -177,8 +188,9 @@ def _write_lists(folder, ids):
     for picture_id in ids:
         breed = pets.breed_of(picture_id)
         same_species = [name for name in CLASSES if _SPECIES[name] == _SPECIES[breed]]
-        lines[picture_id] = "%s %d %d %d\n" % (picture_id, CLASSES.index(breed) + 1,
-                                               1 if _SPECIES[breed] == "cat" else 2, same_species.index(breed) + 1)
+        species = 1 if _SPECIES[breed] == "cat" else 2
+        lines[picture_id] = "%s %d %d %d\n" % (
+            picture_id, CLASSES.index(breed) + 1, species, same_species.index(breed) + 1)
     header = "#Image CLASS-ID SPECIES BREED-ID\n#SPECIES: 1:Cat 2:Dog\n"
     for name, text in (("list", header + "".join(lines[picture_id] for picture_id in ids)),
                        ("trainval", "".join(lines[i] for i in ids if not _is_test(i))),

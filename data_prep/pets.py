@@ -1,10 +1,11 @@
 """Oxford-IIIT Pet (Parkhi, Vedaldi, Zisserman, Jawahar: Cats and Dogs, CVPR 2012) to TFRecords.
 
-The split, the file names and the feature keys are those of the Object Detection API's own converter, so configs and
-published results carry over. Where this one differs, it is on purpose: the picture's content decides, not its name
-or the size in the annotation, and nothing is lost without a line that says so.
+The split, the file names and the feature keys are those of the Object Detection API's own converter, so
+configs and published results carry over. Where this one differs, it is on purpose: the picture's content
+decides, not its name or the size in the annotation, and nothing is lost without a line that says so.
 """
 
+import collections
 import hashlib
 import os
 import random
@@ -18,16 +19,16 @@ from data_prep import check, dataset, files, pictures, records
 from data_prep.errors import DataError
 
 # Ids 1 to 37 as in the API's pet_label_map.pbtxt.
-CLASSES = (
-    "Abyssinian", "american_bulldog", "american_pit_bull_terrier", "basset_hound", "beagle", "Bengal", "Birman",
-    "Bombay", "boxer", "British_Shorthair", "chihuahua", "Egyptian_Mau", "english_cocker_spaniel", "english_setter",
-    "german_shorthaired", "great_pyrenees", "havanese", "japanese_chin", "keeshond", "leonberger", "Maine_Coon",
-    "miniature_pinscher", "newfoundland", "Persian", "pomeranian", "pug", "Ragdoll", "Russian_Blue", "saint_bernard",
-    "samoyed", "scottish_terrier", "shiba_inu", "Siamese", "Sphynx", "staffordshire_bull_terrier", "wheaten_terrier",
-    "yorkshire_terrier")
+CLASSES = ("Abyssinian", "american_bulldog", "american_pit_bull_terrier", "basset_hound", "beagle", "Bengal",
+           "Birman", "Bombay", "boxer", "British_Shorthair", "chihuahua", "Egyptian_Mau",
+           "english_cocker_spaniel", "english_setter", "german_shorthaired", "great_pyrenees", "havanese",
+           "japanese_chin", "keeshond", "leonberger", "Maine_Coon", "miniature_pinscher", "newfoundland",
+           "Persian", "pomeranian", "pug", "Ragdoll", "Russian_Blue", "saint_bernard", "samoyed",
+           "scottish_terrier", "shiba_inu", "Siamese", "Sphynx", "staffordshire_bull_terrier",
+           "wheaten_terrier", "yorkshire_terrier")
 
 SHARDS = 10
-# Decoders go on after an error in these two, and training logs then fill with warnings (tensorflow/models #2194).
+# Decoders go on after an error in these two, and logs fill with warnings (tensorflow/models #2194).
 DAMAGED = frozenset(("beagle_116", "chihuahua_121"))
 BOXES = ("faces",)
 NO_XML = "no xml: the dataset has no box for this picture"
@@ -37,6 +38,7 @@ _SPLIT_SEED = 42
 _TRAIN_SHARE = 0.7
 _PREFIX = {"faces": "pet_faces"}
 _EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp")
+_LARGEST_NUMBER = 2 ** 31 - 1
 _BREED = re.compile(r"(.+)_[0-9]+$")
 
 
@@ -80,29 +82,34 @@ class Annotation(NamedTuple):
 
 def prepare(source_dir, out_dir, name="pets", classes=CLASSES, boxes="faces", shards=SHARDS, workers=None,
             max_skipped=0.02, force=False):
-    """Convert source_dir, a folder in Oxford-IIIT Pet's layout, into a prepared dataset; return its dataset.json.
+    """Convert source_dir, in Oxford-IIIT Pet's layout, into a prepared dataset; return its dataset.json.
 
-    classes: names in the order of their ids. Does nothing if out_dir already holds the same dataset, unless force.
-    Raises DataError if the layout is incomplete or more than max_skipped of the pictures are unusable.
+    classes: names in the order of their ids. Does nothing if out_dir already holds the same dataset, unless
+    force. Raises DataError if the layout is incomplete or more than max_skipped of the pictures are unusable.
     """
-    planned = plan(source_dir, name, tuple(classes), boxes, shards)
+    with files.errors_told():
+        planned = plan(source_dir, name, tuple(classes), boxes, shards)
     with files.locked(out_dir):
         ready = None if force else check.complete(out_dir, made_from=planned.fingerprint, name=name)
         return ready or dataset.write(out_dir, planned, workers, max_skipped)
 
 
 def read_list(layout):
-    """The picture ids in trainval.txt, in its order. Raises DataError if something of the layout is missing."""
+    """The picture ids in trainval.txt, in its order. Raises DataError if the layout is incomplete."""
     for path in (layout.images, layout.trainval, os.path.dirname(layout.xml("x"))):
         if not os.path.exists(path):
             raise DataError(
                 "%s is not in Oxford-IIIT Pet's layout: %s is missing." % (layout.root, path),
                 "Give the folder that holds images/ and annotations/, or let --download fetch the dataset.")
-    with open(layout.trainval, encoding="utf-8") as file:
-        ids = [line.split()[0] for line in file if line.strip() and not line.startswith("#")]
+    try:
+        with open(layout.trainval, encoding="utf-8") as file:
+            ids = [line.split()[0] for line in file if line.strip() and not line.startswith("#")]
+    except UnicodeDecodeError:
+        raise DataError("%s is not a text file in UTF-8." % layout.trainval,
+                        "Unpack annotations.tar.gz again.")
     if not ids:
         raise DataError("%s lists no picture." % layout.trainval, "Unpack annotations.tar.gz again.")
-    twice = sorted({picture_id for picture_id in ids if ids.count(picture_id) > 1}) if len(set(ids)) < len(ids) else []
+    twice = sorted(picture_id for picture_id, times in collections.Counter(ids).items() if times > 1)
     if twice:
         # Evaluation keys its pictures by id: the second of two would replace the first without a word.
         raise DataError("%s lists %s more than once." % (layout.trainval, ", ".join(twice[:5])),
@@ -147,9 +154,10 @@ def _box(node):
 
 def _whole(node, path):
     try:
-        return int(float(node.findtext(path)))
+        value = int(float(node.findtext(path)))
     except (TypeError, ValueError, OverflowError):
         return 0
+    return value if 0 <= value <= _LARGEST_NUMBER else 0
 
 
 class FacesConverter:
@@ -173,13 +181,15 @@ class FacesConverter:
         name = self._found.get(picture_id)
         if name is None:
             raise ValueError("no picture of this name in images/")
-        picture = pictures.load(_content(os.path.join(self._layout.images, name)), damaged=picture_id in DAMAGED)
+        data = _content(os.path.join(self._layout.images, name))
+        picture = pictures.load(data, damaged=picture_id in DAMAGED)
         objects, notes = _usable(annotation, picture)
         if annotation.objects and not objects:
             raise ValueError("; ".join(text for kind, text in notes if kind == "rejected box"))
         breed = breed_of(picture_id)
         labels = records.Ints(self._ids[breed] for _ in objects)
-        return dataset.Outcome(_features(name, picture, objects, breed, labels), tuple(labels), notes=tuple(notes))
+        features = _features(name, picture, objects, breed, labels)
+        return dataset.Outcome(features, tuple(labels), notes=tuple(notes))
 
 
 def _content(path):
@@ -191,15 +201,14 @@ def _content(path):
 
 
 def _usable(annotation, picture):
-    """The objects whose boxes lie in the picture, turned and clipped with it, and notes on all that was changed."""
+    """The objects whose boxes lie in the picture, turned and clipped with it; notes on what was changed."""
     notes = [("reencoded", picture.changed)] if picture.changed else []
     stored = (picture.width, picture.height) if picture.orientation < 5 else (picture.height, picture.width)
-    claimed = (annotation.width, annotation.height)
+    upright, claimed = (picture.width, picture.height), (annotation.width, annotation.height)
     # Boxes drawn on the upright picture are left alone; those drawn on the stored one turn with it.
-    turned = picture.orientation > 1 and (claimed == stored or claimed != (picture.width, picture.height))
-    if claimed not in (stored, (picture.width, picture.height)):
-        notes.append(("other size", "the xml says %dx%d, the picture is %dx%d" % (claimed + (picture.width,
-                                                                                         picture.height))))
+    turned = picture.orientation > 1 and (claimed == stored or claimed != upright)
+    if claimed not in (stored, upright):
+        notes.append(("other size", "the xml says %dx%d, the picture is %dx%d" % (claimed + upright)))
     usable = []
     for item in annotation.objects:
         try:
@@ -211,8 +220,7 @@ def _usable(annotation, picture):
             notes.append(("rejected box", str(reason)))
             continue
         if clipped:
-            notes.append(("clipped box", "up to one pixel outside of the %dx%d picture" % (picture.width,
-                                                                                      picture.height)))
+            notes.append(("clipped box", "up to one pixel outside of the %dx%d picture" % upright))
         usable.append(item._replace(box=box))
     return usable, notes
 
@@ -262,7 +270,7 @@ def _some(names):
 
 
 def _find_pictures(layout):
-    """{id: file name} of what may be a picture; the first of _EXTENSIONS wins where two files share a stem."""
+    """{id: file name} of what may be a picture; where two share a stem, the first of _EXTENSIONS wins."""
     found = {}
     for name in os.listdir(layout.images):
         stem, extension = os.path.splitext(name)
@@ -280,17 +288,18 @@ def _rank(name):
 def _source_sha256(layout, ids, found):
     """A hash of the list, of every annotation, and of the name and size of every picture.
 
-    The pictures themselves are not read: that would take longer than some conversions. --force is for a picture
-    that was edited and kept its size to the byte.
+    The pictures themselves are not read: that would take longer than some conversions. --force is for a
+    picture that was edited and kept its size to the byte.
     """
     digest = hashlib.sha256()
     for picture_id in ids:
         name = found.get(picture_id, "")
-        size = os.path.getsize(os.path.join(layout.images, name)) if name else -1
+        path = os.path.join(layout.images, name)
+        size = os.path.getsize(path) if name and os.path.exists(path) else -1
         digest.update(("%s\n%s\n%d\n" % (picture_id, name, size)).encode("utf-8"))
         try:
             with open(layout.xml(picture_id), "rb") as file:
                 digest.update(hashlib.sha256(file.read()).digest())
-        except FileNotFoundError:
+        except OSError:
             digest.update(b"-")
     return digest.hexdigest()

@@ -1,7 +1,7 @@
-"""Any picture file becomes an upright RGB JPEG, because that is what every input pipeline decodes the same way.
+"""Any picture file becomes an upright RGB JPEG, which every input pipeline decodes the same way.
 
-The content decides, never the name: the Oxford pets have PNGs and GIFs called .jpg. A JPEG that is already upright
-RGB and whole keeps its bytes.
+The content decides, never the name: the Oxford pets have PNGs and GIFs called .jpg. A JPEG that is already
+upright RGB and whole keeps its bytes.
 """
 
 import io
@@ -37,7 +37,7 @@ def load(data, damaged=False):
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             return _load(data, damaged)
-    # Pillow raises nearly every built-in exception on damaged files; each means that this picture is not usable.
+    # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
         raise ValueError("the picture cannot be decoded (%s)" % _first_line(error))
 
@@ -48,7 +48,7 @@ def _load(data, damaged):
     orientation = _orientation(image)
     reason = _why_change(image, orientation, damaged)
     if reason is None:
-        # Reads the whole stream, so a cut file is found, at an eighth of the size, which is several times faster.
+        # Reads the whole stream, so that a cut file is found, but at an eighth of the size, which is faster.
         image.draft("RGB", (width // 8, height // 8))
         image.load()
         return Picture(data, width, height, orientation, None)

@@ -1,8 +1,8 @@
 """TFRecord files and tf.train.Example messages, without TensorFlow.
 
-A TFRecord file is a row of records: length (uint64, little endian), masked CRC-32C of the length, the bytes, masked
-CRC-32C of the bytes. The messages are built from a descriptor made here in a pool of its own, so that TensorFlow can
-be imported later in the same process and register the same names.
+A TFRecord file is a row of records: length (uint64, little endian), masked CRC-32C of the length, the bytes,
+masked CRC-32C of the bytes. The messages are built from a descriptor made here in a pool of its own, so that
+TensorFlow can be imported later in the same process and register the same names.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _MASK_DELTA = 0xA282EAD8
 
 
 def masked_crc(data):
-    """CRC-32C of data, rotated and shifted as the TFRecord format wants it, so that a CRC of CRCs stays useful."""
+    """CRC-32C of data, rotated and shifted as the format wants it, so that a CRC of CRCs stays useful."""
     crc = google_crc32c.value(data)
     return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF
 
@@ -52,7 +52,8 @@ def _read_header(file, path, offset):
     if len(header) < _HEADER_BYTES:
         raise RecordError(path, offset, "the file ends inside a record's header")
     if _CRC.unpack_from(header, _LENGTH.size)[0] != masked_crc(header[:_LENGTH.size]):
-        raise RecordError(path, offset, "the checksum of a record's length does not match, so this may be no TFRecord")
+        raise RecordError(path, offset,
+                          "the checksum of a record's length does not match, so this may be no TFRecord")
     return _LENGTH.unpack_from(header)[0]
 
 
@@ -76,7 +77,7 @@ def read(path):
 
 
 def count(path):
-    """The number of records, from the headers alone: payloads are stepped over, not read. Raises RecordError."""
+    """The number of records, from the headers alone: payloads are stepped over. Raises RecordError."""
     size = os.path.getsize(path)
     records = 0
     with open(path, "rb") as file:
@@ -133,7 +134,8 @@ class Writer:
 def _example_class():
     """tf.train.Example as tensorflow/core/example/{feature,example}.proto define it."""
     field = descriptor_pb2.FieldDescriptorProto
-    file = descriptor_pb2.FileDescriptorProto(name="data_prep/example.proto", package="tensorflow", syntax="proto3")
+    file = descriptor_pb2.FileDescriptorProto(name="data_prep/example.proto", package="tensorflow",
+                                              syntax="proto3")
 
     def message(name, *fields, parent=None):
         new = parent.nested_type.add(name=name) if parent else file.message_type.add(name=name)
@@ -168,10 +170,9 @@ Example = _example_class()
 
 
 def encode(features):
-    """Serialise {key: list of bytes, float or int} as a tf.train.Example; the same features give the same bytes.
+    """Serialise {key: Floats, Ints or Texts} as a tf.train.Example; the same features give the same bytes.
 
-    Text is given as str and stored as UTF-8. A key whose list is empty says which kind it has by its value:
-    `Floats()`, `Ints()` or `Texts()` below.
+    Text is given as str and stored as UTF-8.
     """
     example = Example()
     for key, values in features.items():

@@ -41,11 +41,12 @@ class RawPets:
         self._write("images/%s%s" % (picture_id, extension), data)
 
     def annotate(self, picture_id, *boxes, size=(40, 30)):
-        objects = "".join("<object><name>dog</name><pose>Left</pose><truncated>1</truncated><difficult>0</difficult>"
-                          "<bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax><ymax>%s</ymax></bndbox></object>"
-                          % box for box in boxes)
-        self.xml(picture_id, "<annotation><size><width>%d</width><height>%d</height></size>%s</annotation>" % (
-            size + (objects,)))
+        objects = "".join(
+            "<object><name>dog</name><pose>Left</pose><truncated>1</truncated><difficult>0</difficult>"
+            "<bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax><ymax>%s</ymax></bndbox></object>" % box
+            for box in boxes)
+        size = "<size><width>%d</width><height>%d</height></size>" % size
+        self.xml(picture_id, "<annotation>%s%s</annotation>" % (size, objects))
 
     def xml(self, picture_id, text):
         self._write("annotations/xmls/%s.xml" % picture_id, text.encode("utf-8"))

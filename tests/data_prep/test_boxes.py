@@ -10,7 +10,8 @@ from PIL import Image, ImageOps
 from data_prep import boxes
 from data_prep.boxes import Box
 
-numbers = strategies.floats(-1e6, 1e6) | strategies.sampled_from([math.nan, math.inf, -math.inf, -1.0, 0.0, 100.0])
+numbers = strategies.floats(-1e6, 1e6) | strategies.sampled_from(
+    [math.nan, math.inf, -math.inf, -1.0, 0.0, 100.0])
 sides = strategies.integers(1, 5000)
 
 

@@ -33,8 +33,9 @@ def replace_first(folder, **features):
     typed = {key: kinds[type(values[0])](values) for key, values in content.items()}
     for key, values in features.items():
         typed[key.replace("__", "/")] = values
+    first = records.encode({key: value for key, value in typed.items() if value is not None})
     with records.Writer(str(shard(folder))) as writer:
-        for payload in [records.encode({key: value for key, value in typed.items() if value is not None})] + payloads[1:]:
+        for payload in [first] + payloads[1:]:
             writer.write(payload)
     edit(folder, lambda dataset: dataset["splits"]["train"]["shards"][0].update(bytes=writer.written.bytes))
 
@@ -56,14 +57,19 @@ def test_a_prepared_dataset_has_no_problem(prepared):
     (lambda out: edit(out, lambda d: d.pop("splits")), "is not a description of a dataset"),
     (lambda out: edit(out, lambda d: d.update(format=9)), "is of format 9; this version reads format 1"),
     (lambda out: edit(out, lambda d: d.update(num_classes=36)), "do not agree"),
-    (lambda out: edit(out, lambda d: d["splits"]["val"].update(shards=[], examples=0)), "val split of .* is empty"),
+    (lambda out: edit(out, lambda d: d["splits"]["val"].update(shards=[], examples=0)),
+     "val split of .* is empty"),
     (lambda out: edit(out, lambda d: d["splits"]["val"].update(examples=99)), "do not add up to 99"),
-    (lambda out: (out / "pet_faces_val.record-00007-of-00002").write_bytes(b""), "is no shard of this dataset"),
+    (lambda out: (out / "pet_faces_val.record-00007-of-00002").write_bytes(b""),
+     "is no shard of this dataset"),
     (lambda out: replace_first(out, image__encoded=None), "has no image/encoded"),
     (lambda out: replace_first(out, image__encoded=records.Texts([b""])), "has no picture"),
-    (lambda out: replace_first(out, image__object__bbox__xmax=records.Floats([40.0])), "box outside of its picture"),
-    (lambda out: replace_first(out, image__object__class__label=records.Ints([0])), "label outside of 1 to 37"),
-    (lambda out: replace_first(out, image__object__class__label=records.Ints()), "0 labels for another number"),
+    (lambda out: replace_first(out, image__object__bbox__xmax=records.Floats([40.0])),
+     "box outside of its picture"),
+    (lambda out: replace_first(out, image__object__class__label=records.Ints([0])),
+     "label outside of 1 to 37"),
+    (lambda out: replace_first(out, image__object__class__label=records.Ints()),
+     "0 labels for another number"),
 ])
 def test_each_fault_is_named(prepared, spoil, problem):
     spoil(prepared)

@@ -1,4 +1,4 @@
-"""The command line: exit codes, two-sentence errors, quick help, and a run that may be killed at any moment."""
+"""The command line: exit codes, two-sentence errors, quick help, runs that are killed."""
 
 import os
 import random
@@ -25,7 +25,8 @@ def test_help_is_there_at_once_and_names_the_commands():
 
 
 def test_neither_the_command_line_nor_the_converter_imports_tensorflow():
-    code = "import sys, data_prep.__main__, data_prep.mini_pets, data_prep.download; assert 'tensorflow' not in sys.modules"
+    code = ("import sys, data_prep.__main__, data_prep.mini_pets, data_prep.download\n"
+            "assert 'tensorflow' not in sys.modules")
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -42,7 +43,8 @@ def test_pets_are_converted_and_checked(raw, tmp_path, capsys):
     (["pets", "--source", "RAW", "--out", "OUT", "--shards", "0"], 2, "count from 1"),
     (["pets", "--source", "RAW", "--out", "OUT", "--workers", "-1"], 2, "count from 1"),
     (["pets", "--source", "RAW", "--out", "OUT", "--max-skipped", "2"], 2, "between 0 and 1"),
-    (["pets", "--source", "RAW", "--out", "RAW/annotations/trainval.txt"], 3, "trainval.txt"),
+    (["pets", "--source", "RAW", "--out", "RAW/annotations/trainval.txt"], 3, "File exists"),
+    (["mini-pets", "--out", "/proc/nowhere"], 3, "/proc/nowhere: No such file"),
 ])
 def test_an_error_is_one_sentence_what_and_one_what_to_do(raw, tmp_path, capsys, arguments, code, said):
     names = {"RAW": raw.root, "OUT": str(tmp_path / "out")}
@@ -52,7 +54,8 @@ def test_an_error_is_one_sentence_what_and_one_what_to_do(raw, tmp_path, capsys,
     assert len(lines) == 2 and said in lines[0] and lines[1].endswith(".")
 
 
-@pytest.mark.parametrize("arguments", [[], ["dogs"], ["pets", "--boxes", "tails"], ["pets", "--shards", "many"]])
+@pytest.mark.parametrize("arguments",
+                         [[], ["dogs"], ["pets", "--boxes", "tails"], ["pets", "--shards", "many"]])
 def test_arguments_that_do_not_exist_end_with_code_2(arguments):
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
@@ -78,12 +81,21 @@ def test_killed_at_any_moment_and_run_again_it_ends_the_same(mini, tmp_path, see
     assert content(tmp_path / "out") == content(tmp_path / "calm")
 
 
+def test_two_runs_at_once_wait_for_each_other(raw, tmp_path):
+    arguments = command("pets", "--source", raw.root, "--out", tmp_path / "out", "--shards", "2")
+    both = [subprocess.Popen(arguments, stdout=subprocess.PIPE) for _ in range(2)]
+    said = sorted(process.communicate()[0].decode() for process in both)
+    assert [process.returncode for process in both] == [0, 0]
+    assert sum("is ready in" in text for text in said) == 1
+    assert sum("already complete" in text for text in said) == 1
+
+
 def test_a_worker_that_is_killed_ends_the_run_with_a_sentence(raw, tmp_path):
     code = ("import os, signal, sys; from data_prep import pets, pictures\n"
             "pictures.load = lambda data, damaged: os.kill(os.getpid(), signal.SIGKILL)\n"
             "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))")
-    ended = subprocess.run([sys.executable, "-c", code, "pets", "--source", raw.root, "--out", str(tmp_path / "out"),
-                            "--shards", "2"], stderr=subprocess.PIPE)
+    arguments = ["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "2"]
+    ended = subprocess.run([sys.executable, "-c", code] + arguments, stderr=subprocess.PIPE)
     assert ended.returncode == 3
     assert b"ended with exit code -9" in ended.stderr and b"--workers" in ended.stderr
     assert os.listdir(str(tmp_path / "out")) == []

@@ -1,4 +1,4 @@
-"""Downloads against a local HTTP server that behaves as servers do: cuts connections, lies, knows no ranges."""
+"""Downloads from a local HTTP server that behaves as servers do: cuts off, lies, knows no ranges."""
 
 import hashlib
 import http.server
@@ -18,7 +18,7 @@ ARCHIVE = download.Archive("images.tar.gz", len(CONTENT), hashlib.sha256(CONTENT
 
 
 class Server:
-    """Serves `content`; how badly is set by its attributes. `ranges_asked` holds each request's Range header."""
+    """Serves `content` as badly as its attributes say; `ranges_asked` holds each request's Range header."""
 
     def __init__(self):
         self.content, self.cuts, self.knows_ranges, self.status, self.tells_length = (
@@ -45,7 +45,8 @@ class Server:
         body = self.content[start:]
         request.send_response(206 if start else self.status)
         if start:
-            request.send_header("Content-Range", "bytes %d-%d/%d" % (start, len(self.content) - 1, len(self.content)))
+            request.send_header("Content-Range",
+                                "bytes %d-%d/%d" % (start, len(self.content) - 1, len(self.content)))
         if self.tells_length:
             request.send_header("Content-Length", str(len(body)))
         request.end_headers()
@@ -170,8 +171,9 @@ def test_an_archive_is_unpacked_without_the_files_a_mac_added(tmp_path):
     ("images/link", tarfile.LNKTYPE, "/etc/passwd"),
     ("images/device", tarfile.CHRTYPE, ""),
 ])
-def test_an_archive_with_a_member_that_leaves_its_folder_is_refused_and_nothing_stays(tmp_path, name, kind, content):
-    path = make_archive(tmp_path / "a.tar.gz", [("images/a.jpg", tarfile.REGTYPE, b"picture"), (name, kind, content)])
+def test_a_member_that_leaves_its_folder_is_refused_and_nothing_stays(tmp_path, name, kind, content):
+    path = make_archive(tmp_path / "a.tar.gz", [("images/a.jpg", tarfile.REGTYPE, b"picture"),
+                                                (name, kind, content)])
     with pytest.raises(DataError, match="not a file or folder inside of images/"):
         download.unpack(path, str(tmp_path), "images")
     assert os.listdir(str(tmp_path)) == ["a.tar.gz"]
@@ -196,7 +198,8 @@ def test_a_full_disk_is_told_before_the_download_begins(servers, tmp_path, monke
 def test_the_whole_dataset_is_fetched_once_and_the_archives_are_removed(servers, tmp_path):
     archives = {}
     for folder in ("images", "annotations"):
-        path = make_archive(tmp_path / (folder + ".tar.gz"), [(folder + "/x.txt", tarfile.REGTYPE, folder.encode())])
+        path = make_archive(tmp_path / (folder + ".tar.gz"),
+                            [(folder + "/x.txt", tarfile.REGTYPE, folder.encode())])
         with open(path, "rb") as file:
             servers[0].content = servers[1].content = file.read()
         archives[folder] = download.Archive(folder + ".tar.gz", os.path.getsize(path),

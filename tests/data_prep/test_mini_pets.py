@@ -14,6 +14,10 @@ def dataset_of(mini):
     return json.loads((mini / "dataset.json").read_text(encoding="utf-8"))
 
 
+def read_ids(path):
+    return [line.split()[0] for line in path.read_text().splitlines() if not line.startswith("#")]
+
+
 def test_it_is_fit_for_training_and_split_as_the_real_one(mini):
     dataset = dataset_of(mini)
     assert check.quick(str(mini)) == []
@@ -30,11 +34,12 @@ def test_every_class_has_its_share_of_boxes_in_both_splits(mini, split, least):
 
 def test_it_has_the_layout_of_the_real_dataset(mini):
     raw = mini / "raw"
-    listed, trainval, test = ([line.split()[0] for line in (raw / "annotations" / name).read_text().splitlines()
-                               if not line.startswith("#")] for name in ("list.txt", "trainval.txt", "test.txt"))
+    listed, trainval, test = (read_ids(raw / "annotations" / name)
+                              for name in ("list.txt", "trainval.txt", "test.txt"))
     assert sorted(trainval + test) == sorted(listed) and len(set(listed)) == len(listed)
     assert sorted(os.listdir(str(raw / "images"))) == sorted(name + ".jpg" for name in listed)
-    assert sorted(os.listdir(str(raw / "annotations" / "trimaps"))) == sorted(name + ".png" for name in listed)
+    trimaps = os.listdir(str(raw / "annotations" / "trimaps"))
+    assert sorted(trimaps) == sorted(name + ".png" for name in listed)
     with_xml = {name[:-4] for name in os.listdir(str(raw / "annotations" / "xmls"))}
     assert set(trainval) - with_xml == {"pug_8"} and not with_xml & set(test)
 
@@ -43,7 +48,8 @@ def test_it_has_a_png_named_jpg_and_says_what_became_of_it(mini):
     formats = {name: Image.open(str(mini / "raw" / "images" / name)).format
                for name in os.listdir(str(mini / "raw" / "images"))}
     assert [name for name, kind in formats.items() if kind == "PNG"] == ["Bengal_5.jpg"]
-    assert [(entry["id"], entry["detail"]) for entry in dataset_of(mini)["changed"]] == [("Bengal_5", "PNG inside")]
+    changed = [(entry["id"], entry["detail"]) for entry in dataset_of(mini)["changed"]]
+    assert changed == [("Bengal_5", "PNG inside")]
     assert [entry["id"] for entry in dataset_of(mini)["skipped"]] == ["pug_8"]
 
 

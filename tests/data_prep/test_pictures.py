@@ -21,9 +21,16 @@ def test_an_upright_rgb_jpeg_keeps_its_bytes(encode):
 
 
 @pytest.mark.parametrize("mode, kind, reason", [
-    ("RGB", "PNG", "PNG inside"), ("RGBA", "PNG", "PNG inside"), ("P", "PNG", "PNG inside"), ("I", "PNG", "PNG inside"),
-    ("1", "PNG", "PNG inside"), ("P", "GIF", "GIF inside"), ("RGB", "BMP", "BMP inside"), ("RGB", "WEBP", "WEBP inside"),
-    ("L", "JPEG", "JPEG of mode L"), ("CMYK", "JPEG", "JPEG of mode CMYK"),
+    ("RGB", "PNG", "PNG inside"),
+    ("RGBA", "PNG", "PNG inside"),
+    ("P", "PNG", "PNG inside"),
+    ("I", "PNG", "PNG inside"),
+    ("1", "PNG", "PNG inside"),
+    ("P", "GIF", "GIF inside"),
+    ("RGB", "BMP", "BMP inside"),
+    ("RGB", "WEBP", "WEBP inside"),
+    ("L", "JPEG", "JPEG of mode L"),
+    ("CMYK", "JPEG", "JPEG of mode CMYK"),
 ])
 def test_other_formats_and_modes_are_written_anew(encode, mode, kind, reason):
     picture = pictures.load(encode(mode, kind=kind))
@@ -62,8 +69,12 @@ def test_a_picture_known_to_be_damaged_is_written_anew(encode):
     assert pictures.load(encode(), damaged=True).changed == "damaged but decodable JPEG"
 
 
-@pytest.mark.parametrize("kind, cut, reason", [("JPEG", slice(0), "empty"), ("JPEG", slice(6), "cannot be decoded"),
-                                               ("JPEG", slice(-40), "truncated"), ("PNG", slice(60), "decoded")])
+@pytest.mark.parametrize("kind, cut, reason", [
+    ("JPEG", slice(0), "empty"),
+    ("JPEG", slice(6), "cannot be decoded"),
+    ("JPEG", slice(-40), "truncated"),
+    ("PNG", slice(60), "decoded"),
+])
 def test_what_is_cut_is_refused_with_a_reason(encode, kind, cut, reason):
     with pytest.raises(ValueError, match=reason):
         pictures.load(encode(kind=kind)[cut])
@@ -75,7 +86,8 @@ def test_a_web_page_is_refused():
 
 
 @settings(deadline=None)
-@given(strategies.sampled_from(["JPEG", "PNG", "GIF", "BMP"]), strategies.integers(0, 500), strategies.binary(max_size=8))
+@given(strategies.sampled_from(["JPEG", "PNG", "GIF", "BMP"]), strategies.integers(0, 500),
+       strategies.binary(max_size=8))
 def test_a_broken_file_becomes_a_picture_or_a_reason_but_never_another_error(encode, kind, at, junk):
     data = bytearray(encode(kind=kind))
     data[at:at + len(junk)] = junk

@@ -7,8 +7,10 @@ from hypothesis import given, strategies
 
 from data_prep import records
 
-EXAMPLE = {"b": records.Texts([b"\x00\xff", "ä"]), "a": records.Floats([0.5, 1.5]), "c": records.Ints([1, -2]),
-           "empty": records.Floats()}
+EXAMPLE = {
+    "b": records.Texts([b"\x00\xff", "ä"]), "a": records.Floats([0.5, 1.5]), "c": records.Ints([1, -2]),
+    "empty": records.Floats()
+}
 
 
 def write(path, *payloads):
@@ -19,8 +21,9 @@ def write(path, *payloads):
 
 
 def test_the_masked_checksum_is_the_published_one():
-    # CRC-32C of "123456789" is 0xe3069283 (RFC 3720 and others), masked as tensorflow/core/lib/hash/crc32c.h says.
-    assert records.masked_crc(b"123456789") == ((0xe3069283 >> 15 | 0xe3069283 << 17) + 0xa282ead8) & 0xffffffff
+    # CRC-32C of "123456789" is 0xe3069283 (RFC 3720); the mask is that of tensorflow/core/lib/hash/crc32c.h.
+    assert records.masked_crc(b"123456789") == (
+        (0xe3069283 >> 15 | 0xe3069283 << 17) + 0xa282ead8) & 0xffffffff
 
 
 @given(strategies.lists(strategies.binary(max_size=200)))

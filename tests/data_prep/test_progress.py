@@ -1,0 +1,30 @@
+"""Progress where there is no terminal: a plain line now and then, with rate and time left."""
+
+import io
+
+from data_prep import progress
+
+
+def test_elsewhere_than_on_a_terminal_lines_are_plain(monkeypatch):
+    out = io.StringIO()
+    now = [0.0]
+    monkeypatch.setattr(progress.sys, "stderr", out)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.Progress("Converting", 100, "pictures") as bar:
+        for _ in range(50):
+            now[0] += 0.5
+            bar.update(1)
+    assert out.getvalue().splitlines() == ["Converting: 21 of 100 pictures, 2 pictures/s, 40 s left",
+                                           "Converting: 42 of 100 pictures, 2 pictures/s, 29 s left"]
+
+
+def test_a_download_that_goes_on_counts_its_rate_from_there(monkeypatch):
+    out = io.StringIO()
+    now = [0.0]
+    monkeypatch.setattr(progress.sys, "stderr", out)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.Progress("Downloading", 3000000, "B", scale=True) as bar:
+        bar.start_at(1000000)
+        now[0] = 20
+        bar.update(1000000)
+    assert out.getvalue() == "Downloading: 2.00M of 3.00MB, 50.0kB/s, 20 s left\n"
