@@ -63,15 +63,15 @@ def test_the_learning_rate_scales_against_the_configs_own_batch(scaling, rate, e
 def test_a_schedule_that_ended_with_the_run_still_does(effective):
     from trainers import pipeline
     shorter, longer = effective(NUM_STEPS="60").config, effective(NUM_STEPS="6000").config
-    assert (pipeline.learning_rate(shorter).total_steps, pipeline.learning_rate(shorter).warmup_steps) == (60, 5)
+    assert (pipeline.learning_rate(shorter).total_steps, pipeline.learning_rate(shorter).warmup_steps) == (60, 6)
     assert (pipeline.learning_rate(longer).total_steps, pipeline.learning_rate(longer).warmup_steps) == (6000, 50)
 
 
 def test_every_change_is_told(effective):
     assert effective().changes == []
     assert effective(NUM_STEPS="60", BATCH_SIZE="8", USE_MOVING_AVERAGE="0").changes == [
-        "batch_size: 16 -> 8 (BATCH_SIZE)", "num_steps: 600 -> 60 (NUM_STEPS)",
-        "total_steps: 600 -> 60 (the schedule ends with the run)", "warmup_steps: 50 -> 5 (its share of a shorter run)",
+        "batch_size: 16 -> 8 (BATCH_SIZE)", "num_steps: 500 -> 60 (NUM_STEPS)",
+        "total_steps: 500 -> 60 (the schedule ends with the run)", "warmup_steps: 50 -> 6 (its share of a shorter run)",
         "use_moving_average: True -> False (USE_MOVING_AVERAGE)",
         "use_moving_averages: True -> False (USE_MOVING_AVERAGE)"]
 
