@@ -9,6 +9,10 @@ import math
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 
+# Not 0.5: symmetric outlines often lie exactly between two pixels, where a last digit would decide.
+_HALF = 0.500001
+
+
 class Frame:
     """Where the unit frame lies on the canvas: centre and scale in canvas pixels, tilt in radians."""
 
@@ -21,8 +25,8 @@ class Frame:
         placed = []
         for x, y in points:
             x, y = x * self.scale * self.stretch, y * self.scale / self.stretch
-            placed.append((int(round(self.x + x * self._cos - y * self._sin)),
-                           int(round(self.y + x * self._sin + y * self._cos))))
+            placed.append((math.floor(self.x + x * self._cos - y * self._sin + _HALF),
+                           math.floor(self.y + x * self._sin + y * self._cos + _HALF)))
         return placed
 
 
