@@ -1,0 +1,57 @@
+"""compose.yaml passes on every setting and opens nothing to the network."""
+import os
+import re
+
+from trainers import settings
+
+# What a setting of the same name would get wrong in a container: data is mounted, and its GPUs are chosen outside.
+CHOSEN_OUTSIDE = {"DATA_DIR", "CUDA_VISIBLE_DEVICES"}
+
+
+def known_settings():
+    return (set(settings.names()) | set(settings.NOT_SUPPORTED)) - CHOSEN_OUTSIDE
+
+
+def passed_on(service):
+    """Names without a value: as they are outside, and unset where they are unset."""
+    return {name for name, value in service["environment"].items() if value is None}
+
+
+def test_training_gets_every_setting(compose):
+    assert passed_on(compose["services"]["train"]) == known_settings()
+
+
+def test_evaluation_gets_every_setting_but_the_device_that_eval_gpus_decides(compose):
+    assert passed_on(compose["services"]["eval"]) == known_settings() - {"DEVICE"}
+
+
+def test_what_is_chosen_outside_reaches_the_containers_another_way(compose):
+    services = compose["services"]
+    assert "${DATA_DIR:-./data}:/data" in services["train"]["volumes"]
+    assert services["train"]["environment"]["NVIDIA_VISIBLE_DEVICES"] == "${TRAIN_GPUS:-${CUDA_VISIBLE_DEVICES:-all}}"
+    assert services["eval"]["environment"]["NVIDIA_VISIBLE_DEVICES"] == "${EVAL_GPUS:-${CUDA_VISIBLE_DEVICES:-none}}"
+
+
+def test_only_training_and_evaluation_need_the_nvidia_runtime(compose):
+    with_runtime = {name for name, service in compose["services"].items() if "runtime" in service}
+    assert with_runtime == {"train", "eval"}
+
+
+def test_tensorboard_is_open_to_this_machine_only(compose):
+    ports = [port for service in compose["services"].values() for port in service.get("ports", [])]
+    assert ports == ["127.0.0.1:6006:6006"]
+
+
+def test_every_service_gives_up_what_it_does_not_need(compose):
+    for name, service in compose["services"].items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert set(service["cap_add"]) == {"SETUID", "SETGID", "KILL"}, name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service["user"] == "${UID:-0}:${GID:-0}", name
+        assert service["init"] is True, name
+
+
+def test_compose_and_the_dockerfile_agree_on_the_base_image(compose, root):
+    with open(os.path.join(root, "docker", "Dockerfile")) as file:
+        default = re.search(r"^ARG BASE_IMAGE=(\S+)$", file.read(), re.MULTILINE).group(1)
+    assert compose["x-build"]["build"]["args"]["BASE_IMAGE"] == "${BASE_IMAGE:-%s}" % default

@@ -1,0 +1,40 @@
+"""What the image's entrypoint decides; tests/image shows that it does it."""
+import os
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def run_as_owner(script):
+    return script("run_as_owner")
+
+
+@pytest.mark.parametrize("environ, device", [
+    ({}, ""),
+    ({"NVIDIA_VISIBLE_DEVICES": "all"}, ""),
+    ({"NVIDIA_VISIBLE_DEVICES": "none"}, "cpu"),
+    ({"NVIDIA_VISIBLE_DEVICES": "void"}, "cpu"),
+    ({"NVIDIA_VISIBLE_DEVICES": "none", "DEVICE": "gpu"}, "gpu"),
+    ({"DEVICE": "cpu"}, "cpu"),
+])
+def test_a_container_given_no_gpu_on_purpose_uses_the_cpu(run_as_owner, environ, device):
+    assert run_as_owner.device(environ) == device
+
+
+def test_commands_go_to_the_entrypoint_and_tensorboard_to_tensorboard(run_as_owner, root):
+    entrypoint = os.path.join(root, "entrypoint.py")
+    assert run_as_owner.command_line(["train"], {}) == [sys.executable, entrypoint, "train"]
+    assert run_as_owner.command_line([], {}) == [sys.executable, entrypoint]
+    assert run_as_owner.command_line(["tensorboard", "--logdir", "/runs"], {}) == [
+        sys.executable, "-m", "tensorboard.main", "--logdir", "/runs"]
+
+
+@pytest.mark.parametrize("arguments, environ, source", [
+    (["data", "pets"], {"PETS_DIR": "/pets"}, ["--source", "/pets"]),
+    (["data", "pets"], {"PETS_DIR": ""}, []),
+    (["data", "pets", "--source", "/data/mine"], {"PETS_DIR": "/pets"}, []),
+    (["data", "mini-pets"], {"PETS_DIR": "/pets"}, []),
+])
+def test_the_mounted_pictures_are_the_source_of_pets(run_as_owner, arguments, environ, source):
+    assert run_as_owner.command_line(arguments, environ)[2:] == arguments + source

@@ -1,0 +1,85 @@
+"""`docker compose` in a clone: data, both trainers to the end, evaluation beside training, TensorBoard."""
+import json
+import os
+import time
+
+import pytest
+
+from containers import ROOT, USER, assert_clean, owners
+
+pytestmark = pytest.mark.image
+
+SAMPLE = os.path.join(ROOT, "..", "shared", "data", "pets-sample")
+
+
+def assert_evaluated(clone, run_dir, step):
+    with open(os.path.join(clone, run_dir, "eval", "metrics.json")) as file:
+        assert '"step": {}'.format(step) in json.dumps(json.load(file))
+    assert os.path.getsize(os.path.join(clone, run_dir, "eval", "detections.png")) > 0
+    assert owners(os.path.join(clone, "runs")) == {(USER, USER)}
+
+
+def test_one_command_trains_and_evaluates(compose, clone):
+    up = compose.call("up", "--no-log-prefix", "train", DEVICE="cpu", NUM_STEPS="15", RUN_DIR="runs/mirrored")
+    train = compose.ended("train")
+    assert train.code == 0, up.log
+    assert_clean(train.log)
+    assert train.lines[0].startswith("Training ssd_mobilenet_v1 on mini-pets")
+    assert train.lines[-1] == "Results are in runs/mirrored."
+    assert compose.ended("data").code == 0
+    assert_evaluated(clone, "runs/mirrored", 15)
+
+
+def test_the_clone_trainer_trains_while_another_container_evaluates(compose, clone):
+    compose.call("up", "--detach", "train", "eval", TRAINER="clone", DEVICE="cpu", NUM_STEPS="15",
+                 RUN_DIR="runs/clone", EVAL_AT_END="0", EVAL_MODE="until_step")
+    health = set()
+    while compose.container("train").status == "running":
+        health.add(compose.container("train").attrs["State"]["Health"]["Status"])
+        time.sleep(2)
+    train, evaluation = compose.ended("train"), compose.ended("eval")
+    assert (train.code, evaluation.code) == (0, 0), train.log + evaluation.log
+    assert_clean(train.log + evaluation.log)
+    assert "healthy" in health and "unhealthy" not in health
+    assert "on the CPU" in evaluation.lines[0]
+    assert_evaluated(clone, "runs/clone", 15)
+
+
+def test_stopping_saves_a_checkpoint_first(compose, clone):
+    compose.call("up", "--detach", "train", DEVICE="cpu", NUM_GPUS="1", NUM_STEPS="100000", RUN_DIR="runs/stopped")
+    container = compose.container("train")
+    while b"First step after" not in container.logs():
+        container.reload()
+        assert container.status == "running", container.logs().decode()
+        time.sleep(1)
+    compose.call("stop", "train")
+    train = compose.ended("train")
+    assert train.code == 143
+    assert_clean(train.log)
+    assert any(line.startswith("Stopped at step") for line in train.lines)
+    with open(os.path.join(clone, "runs/stopped/checkpoint")) as file:
+        newest = file.read().split('"')[1]
+    assert os.path.exists(os.path.join(clone, "runs/stopped", newest + ".index"))
+
+
+def test_tensorboard_answers(compose):
+    # `run` leaves the port of this machine alone, which may be taken.
+    compose.call("run", "--detach", "tensorboard")
+    container = compose.container("tensorboard")
+    ask = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:6006/data/environment').status)"
+    for _ in range(60):
+        answer = container.exec_run(["python", "-c", ask])
+        if answer.exit_code == 0:
+            break
+        time.sleep(0.5)
+    assert answer.output == b"200\n"
+    assert_clean(container.logs().decode())
+
+
+@pytest.mark.skipif(not os.path.isdir(SAMPLE), reason="the sample of real pictures is optional")
+def test_real_pictures_of_the_host_are_converted(compose, clone):
+    done = compose.call("run", "--rm", "data", "pets", PETS_DIR=os.path.realpath(SAMPLE))
+    assert done.code == 0, done.log
+    with open(os.path.join(clone, "data", "pets", "dataset.json")) as file:
+        assert json.load(file)["num_classes"] == 37
+    assert owners(os.path.join(clone, "data")) == {(USER, USER)}
