@@ -1,0 +1,38 @@
+"""docs/patches.md explains every patch, and names tests that exist."""
+import os
+import re
+
+import pytest
+
+import object_detection_patches
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PARTS = ("*Symptom.*", "*Cause.*", "*What we do.*", "*Proven by*", "*Without it:*")
+
+
+@pytest.fixture(scope="module")
+def sections():
+    """The text of each section of docs/patches.md, by its heading."""
+    with open(os.path.join(ROOT, "docs", "patches.md"), encoding="utf-8") as source:
+        parts = re.split(r"^## (.+)\n", source.read(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def test_every_patch_has_its_section_and_there_is_no_other(sections):
+    assert sorted(sections) == sorted(object_detection_patches.PATCHES)
+
+
+@pytest.mark.parametrize("name", object_detection_patches.PATCHES)
+def test_a_section_tells_symptom_cause_cure_proof_and_how_to_leave_the_patch_out(name, sections):
+    assert [part for part in PARTS if sections.get(name, "").count(part) != 1] == []
+    assert "apply DIR --without %s`" % name in sections[name]
+
+
+def test_every_test_that_is_named_exists(sections):
+    named = set(re.findall(r"`(?:tests/\S+::)?(test_\w+)`", "".join(sections.values())))
+    defined = set()
+    for folder, _, files in os.walk(os.path.join(ROOT, "tests")):
+        for file in (name for name in files if name.endswith(".py")):
+            with open(os.path.join(folder, file), encoding="utf-8") as source:
+                defined.update(re.findall(r"^def (test_\w+)", source.read(), flags=re.MULTILINE))
+    assert named and named <= defined, named - defined
