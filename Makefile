@@ -1,7 +1,7 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
 .PHONY: help train eval mini-pets pets-tfrecord tensorboard setup
-.PHONY: test test-fast test-full test-image lock clean
+.PHONY: test test-fast test-full test-api test-image lock clean
 
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m launcher
@@ -35,6 +35,9 @@ test-fast:  ## the tests that neither train nor load TensorFlow (under 90 second
 
 test-full: test  ## `make test`, then the long tests (up to 45 minutes)
 	@$(LAUNCH) pytest -m "long and not image"
+
+test-api:  ## the API's own tests on the patched API (2 minutes; `make test-full` runs them too)
+	@$(LAUNCH) pytest tests/object_detection_patches/test_api_own_tests.py
 
 test-image:  ## the tests of the Docker image, where an engine answers
 	@$(LAUNCH) image-tests ../shared/docker
