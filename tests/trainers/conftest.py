@@ -1,12 +1,79 @@
-"""A small prepared dataset and the objects that the trainers' functions take, all without TensorFlow."""
+"""Datasets, the objects that the trainers' functions take, and entrypoint.py run as people run it."""
 import json
 import os
+import re
+import subprocess
+import sys
+from typing import NamedTuple
 
 import pytest
 
 from trainers import dataset as datasets, devices as device_choice, settings as settings_module
 
 CLASSES = ["Siamese", "pug", "Bengal"]
+CHECKPOINT = re.compile(r"model\.ckpt-(\d+)\.index$")
+
+
+class Run(NamedTuple):
+    """A finished process: its exit code, its console and its RUN_DIR."""
+    code: int
+    console: str
+    folder: str
+
+    @property
+    def lines(self):
+        return self.console.splitlines()
+
+    @property
+    def checkpoints(self):
+        return sorted(int(match.group(1)) for match in map(CHECKPOINT.match, os.listdir(self.folder)) if match)
+
+    def manifest(self):
+        with open(os.path.join(self.folder, "run.json")) as source:
+            return json.load(source)
+
+    def metrics(self):
+        with open(os.path.join(self.folder, "eval", "metrics.json")) as source:
+            return json.load(source)
+
+
+@pytest.fixture(scope="session")
+def ended():
+    """The class Run, for tests that start a process themselves."""
+    return Run
+
+
+@pytest.fixture(scope="session")
+def mini_pets(tmp_path_factory):
+    from data_prep import mini_pets as module
+    folder = str(tmp_path_factory.mktemp("data") / "mini-pets")
+    module.prepare(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def command(api_dir, mini_pets):
+    """function(name, folder, **settings) -> (argv, keyword arguments) for subprocess."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+    def make(name, folder, **settings):
+        environ = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR")}
+        environ.update({"DEVICE": "cpu", "DATASET": mini_pets, "RUN_DIR": folder, "PYTHONPATH": api_dir,
+                        "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config", "BATCH_SIZE": "8"})
+        environ.update(settings)
+        return [sys.executable, "entrypoint.py", name], dict(
+            cwd=root, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    return make
+
+
+@pytest.fixture(scope="session")
+def run(command):
+    """function(name, folder, **settings) -> Run, when it has ended."""
+    def finish(name, folder, **settings):
+        argv, arguments = command(name, folder, **settings)
+        done = subprocess.run(argv, timeout=600, **arguments)
+        return Run(done.returncode, done.stdout, folder)
+    return finish
 
 
 @pytest.fixture

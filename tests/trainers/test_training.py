@@ -4,8 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
-from typing import NamedTuple
 
 import pytest
 
@@ -13,63 +11,6 @@ pytestmark = pytest.mark.training
 
 # What a warning, a traceback or TensorFlow's own log looks like; none of it belongs on the console of a good run.
 NOISE = re.compile(r"warn|traceback|deprecat|error|INFO:|^[IWEF]\d{4} ", re.IGNORECASE)
-CHECKPOINT = re.compile(r"model\.ckpt-(\d+)\.index$")
-
-
-class Run(NamedTuple):
-    """A finished process: its exit code, its console and its RUN_DIR."""
-    code: int
-    console: str
-    folder: str
-
-    @property
-    def lines(self):
-        return self.console.splitlines()
-
-    @property
-    def checkpoints(self):
-        return sorted(int(match.group(1)) for match in map(CHECKPOINT.match, os.listdir(self.folder)) if match)
-
-    def manifest(self):
-        with open(os.path.join(self.folder, "run.json")) as source:
-            return json.load(source)
-
-    def metrics(self):
-        with open(os.path.join(self.folder, "eval", "metrics.json")) as source:
-            return json.load(source)
-
-
-@pytest.fixture(scope="session")
-def mini_pets(tmp_path_factory):
-    from data_prep import mini_pets as module
-    folder = str(tmp_path_factory.mktemp("data") / "mini-pets")
-    module.prepare(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def command(api_dir, mini_pets):
-    """function(name, folder, **settings) -> (argv, keyword arguments) for subprocess."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-    def make(name, folder, **settings):
-        environ = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR")}
-        environ.update({"DEVICE": "cpu", "DATASET": mini_pets, "RUN_DIR": folder, "PYTHONPATH": api_dir,
-                        "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config", "BATCH_SIZE": "8"})
-        environ.update(settings)
-        return [sys.executable, "entrypoint.py", name], dict(
-            cwd=root, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-    return make
-
-
-@pytest.fixture(scope="session")
-def run(command):
-    """function(name, folder, **settings) -> Run, when it has ended."""
-    def finish(name, folder, **settings):
-        argv, arguments = command(name, folder, **settings)
-        done = subprocess.run(argv, timeout=600, **arguments)
-        return Run(done.returncode, done.stdout, folder)
-    return finish
 
 
 @pytest.fixture(scope="session")
@@ -175,7 +116,7 @@ def test_a_run_of_another_model_is_refused_and_left_alone(run, resumed, tmp_path
     assert resumed[0].checkpoints == [8, 9]
 
 
-def test_sigterm_saves_and_exits_143(command, tmp_path):
+def test_sigterm_saves_and_exits_143(command, ended, tmp_path):
     argv, arguments = command("train", str(tmp_path / "run"), TRAINER="clone", NUM_STEPS="100000")
     with subprocess.Popen(argv, **arguments) as process:
         lines = []
@@ -184,7 +125,7 @@ def test_sigterm_saves_and_exits_143(command, tmp_path):
             if line.startswith("First step"):
                 process.send_signal(signal.SIGTERM)
         process.wait(timeout=60)
-    stopped = Run(process.returncode, "".join(lines), str(tmp_path / "run"))
+    stopped = ended(process.returncode, "".join(lines), str(tmp_path / "run"))
     assert stopped.code == 143, stopped.console
     assert len(stopped.checkpoints) == 1
     assert stopped.manifest()["outcome"] == "stopped"
