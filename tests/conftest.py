@@ -33,3 +33,12 @@ def api_dir(request, tmp_path_factory):
     source.fetch(root)
     tree.apply(root, patches)
     return root
+
+
+@pytest.fixture(scope="session")
+def mini(tmp_path_factory):
+    """The prepared mini-pets dataset, drawn once for all rooms (pathlib.Path); do not write to it."""
+    from data_prep import mini_pets
+    out = tmp_path_factory.mktemp("data") / "mini-pets"
+    mini_pets.prepare(str(out))
+    return out

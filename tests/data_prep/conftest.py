@@ -1,4 +1,4 @@
-"""A small dataset in Oxford-IIIT Pet's layout that tests may break, and the built-in one, drawn once."""
+"""A small dataset in Oxford-IIIT Pet's layout that tests may break."""
 
 import io
 import os
@@ -6,7 +6,7 @@ import os
 import pytest
 from PIL import Image
 
-from data_prep import mini_pets, pets
+from data_prep import pets
 
 COLOURS = ((200, 60, 60), (60, 160, 60), (60, 60, 200))
 
@@ -73,11 +73,3 @@ def encode():
 @pytest.fixture
 def raw(tmp_path):
     return RawPets(tmp_path / "raw source")
-
-
-@pytest.fixture(scope="session")
-def mini(tmp_path_factory):
-    """The prepared mini-pets dataset; do not write to it."""
-    out = tmp_path_factory.mktemp("data") / "mini-pets"
-    mini_pets.prepare(str(out))
-    return out

@@ -44,21 +44,13 @@ def ended():
 
 
 @pytest.fixture(scope="session")
-def mini_pets(tmp_path_factory):
-    from data_prep import mini_pets as module
-    folder = str(tmp_path_factory.mktemp("data") / "mini-pets")
-    module.prepare(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def command(api_dir, mini_pets):
+def command(api_dir, mini):
     """function(name, folder, **settings) -> (argv, keyword arguments) for subprocess."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
     def make(name, folder, **settings):
         environ = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR")}
-        environ.update({"DEVICE": "cpu", "DATASET": mini_pets, "RUN_DIR": folder, "PYTHONPATH": api_dir,
+        environ.update({"DEVICE": "cpu", "DATASET": str(mini), "RUN_DIR": folder, "PYTHONPATH": api_dir,
                         "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config", "BATCH_SIZE": "8"})
         environ.update(settings)
         return [sys.executable, "entrypoint.py", name], dict(

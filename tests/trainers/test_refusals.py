@@ -6,11 +6,11 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def records(mini_pets, tmp_path_factory):
+def records(mini, tmp_path_factory):
     """function() -> a copy of mini-pets' records to spoil."""
     def copy():
         folder = str(tmp_path_factory.mktemp("spoiled") / "mini-pets")
-        shutil.copytree(mini_pets, folder, ignore=shutil.ignore_patterns("raw"))
+        shutil.copytree(str(mini), folder, ignore=shutil.ignore_patterns("raw"))
         return folder
     return copy
 
