@@ -45,7 +45,7 @@ def compose(clone, engine, image):
     """A compose project of the clone, taken down afterwards."""
     project = Compose(clone, engine, "test" + uuid.uuid4().hex[:8])
     yield project
-    project.call("down", "--volumes", "--remove-orphans", "--timeout", "10")
+    project.down()
 
 
 @pytest.fixture

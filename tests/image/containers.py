@@ -74,9 +74,18 @@ class Compose:
         """Builds the image; Ended with every line of the build."""
         return self.call("--progress", "plain", "build", "data", **environ)
 
+    def containers(self, *labels):
+        project = ["com.docker.compose.project=" + self.name]
+        return self.engine.containers.list(all=True, filters={"label": project + list(labels)})
+
     def container(self, service):
-        labels = ["com.docker.compose.project=" + self.name, "com.docker.compose.service=" + service]
-        return self.engine.containers.list(all=True, filters={"label": labels})[0]
+        return self.containers("com.docker.compose.service=" + service)[0]
+
+    def down(self):
+        """Removes everything of the project; `docker compose down` leaves what `run --detach` started."""
+        for container in self.containers():
+            container.remove(force=True)
+        self.call("down", "--volumes")
 
     def ended(self, service):
         """Ended of a service: waits for it to end."""
