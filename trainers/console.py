@@ -57,6 +57,11 @@ class Console(object):
         self._errors.write(sentence + "\n")
         self._errors.flush()
 
+    def say_from_signal(self, sentence):
+        """As `say`, from a signal handler: that may have interrupted a write, and buffered files cannot be re-entered."""
+        for target in filter(None, (self._log, self._terminal)):
+            os.write(target.fileno(), (sentence + "\n").encode("utf-8"))
+
     def say(self, sentence=""):
         """One line for people, also in the log."""
         if self._log:

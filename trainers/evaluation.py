@@ -31,7 +31,7 @@ def evaluate(settings, console, arguments):
     devices = device_choice.for_evaluation(settings, device_choice.gpus_of_this_machine())
     folder = settings.run_dir or runs.default(datasets.locate(settings)[0], settings.trainer.value)
     mode = settings.eval_mode.value
-    StopRequest(console.say).install()
+    StopRequest(console.say_from_signal).install()
     health = Health()
     if mode == "once" and runs.newest_checkpoint(folder) is None:
         raise Refused("%s holds no checkpoint to evaluate." % folder, "Train first, or set RUN_DIR.",

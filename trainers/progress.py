@@ -3,12 +3,14 @@ import collections
 import json
 import math
 import os
+import re
 import time
 
 import tensorflow.compat.v1 as tf
 
 from trainers.console import duration
 from trainers.errors import DIVERGED, Refused
+from trainers.run_dir import check_free_space
 
 METRICS = "metrics.jsonl"
 WINDOW_SECS = 30
@@ -122,14 +124,30 @@ class CheckpointHook(tf.train.CheckpointSaverHook):
     The meta graph beside each checkpoint holds the graph.
     """
 
+    def __init__(self, run_dir, keep_checkpoints, **arguments):
+        super(CheckpointHook, self).__init__(run_dir, **arguments)
+        self._keep_checkpoints = keep_checkpoints
+
+    def begin(self):
+        super(CheckpointHook, self).begin()
+        # While one more than those to keep is written, the oldest is still there.
+        check_free_space(self._checkpoint_dir, checkpoint_bytes() * (self._keep_checkpoints + 1))
+
     def after_create_session(self, session, coord):
         step = session.run(self._global_step_tensor)
         self._timer.update_last_triggered_step(step)
 
 
-def checkpoint_hook(run_dir, settings, **kwargs):
+def checkpoint_bytes():
+    """Size of the values that a checkpoint of the default graph holds: each variable once, however many replicas."""
+    sizes = {re.sub(r"/replica_\d+", "", variable.op.name): variable.shape.num_elements() * variable.dtype.size
+             for variable in tf.global_variables()}
+    return sum(sizes.values())
+
+
+def checkpoint_hook(run_dir, settings, **arguments):
     """A CheckpointHook at the settings' interval; 600 s where none is set."""
     steps, secs = settings.checkpoint_every_steps, settings.checkpoint_every_secs
     if not steps and not secs:
         secs = 600
-    return CheckpointHook(run_dir, save_steps=steps, save_secs=secs, **kwargs)
+    return CheckpointHook(run_dir, settings.keep_checkpoints, save_steps=steps, save_secs=secs, **arguments)

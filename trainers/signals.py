@@ -4,10 +4,16 @@ import signal
 
 
 class StopRequest(object):
-    """What the step hook looks at. `requested` is 0 or the signal's number; `in_steps` is set once steps run."""
+    """What the step hook looks at. `requested` is 0 or the signal's number; `in_steps` is set once steps run.
 
-    def __init__(self, say):
+    Args:
+        say: function(sentence), safe in a signal handler.
+        before_exit: function(signal's number), called where the process ends at once.
+    """
+
+    def __init__(self, say, before_exit=lambda number: None):
         self._say = say
+        self._before_exit = before_exit
         self.requested = 0
         self.in_steps = False
 
@@ -24,6 +30,7 @@ class StopRequest(object):
             # Nothing to save before the first step; and who asks twice does not want to wait. TensorFlow's threads
             # would hold up a normal exit.
             self._say("Stopped.")
+            self._before_exit(number)
             os._exit(128 + number)
         self.requested = number
         self._say("Stopping after this step and saving; once more stops at once.")

@@ -9,10 +9,6 @@ from trainers.errors import DIVERGED, SETTINGS_REFUSED, Refused
 from trainers.health import Health
 from trainers.signals import StopRequest
 
-# Adam keeps two values beside each variable, the moving average one more; measured on the SSDs in configs/ a checkpoint
-# takes 4 to 5 times the raw weights, and a MobileNet SSD has at most 30 MB of those.
-ASSUMED_CHECKPOINT_BYTES = 150 * 2 ** 20
-
 
 def train(settings, console, arguments):
     """Trains as the settings say; see entrypoint.py.
@@ -30,10 +26,11 @@ def train(settings, console, arguments):
     config, changes = pipeline.effective(pipeline.parse(config_path), settings, dataset, devices)
     folder = settings.run_dir or runs.default(dataset.name, settings.trainer.value)
     start_step = runs.prepare(folder, config, settings)
-    if start_step < config.train_config.num_steps:
-        runs.check_free_space(folder, ASSUMED_CHECKPOINT_BYTES * (settings.keep_checkpoints + 1))
     _say_what_will_happen(console, settings, devices, dataset, config_path, config, changes, folder, start_step)
     runs.write_config(folder, config)
+    if start_step:
+        # The run's own checkpoint is gone on from; what it began with is not read again.
+        config.train_config.ClearField("fine_tune_checkpoint")
     runs.write_manifest(folder, settings, dataset, devices, config_path, changes, start_step)
     stopped = 0
     if start_step >= config.train_config.num_steps:
@@ -80,12 +77,12 @@ def _run(settings, console, devices, config, folder):
     health = Health()
     health.beat("building")
     console.capture(os.path.join(folder, runs.LOG), debug=settings.log_level.value == "debug")
-    stop = StopRequest(console.say)
-    stop.install()
     began = time.time()
+    hooks = []
+    stop = StopRequest(console.say_from_signal, lambda number: _end(folder, "stopped", hooks, 128 + number))
+    stop.install()
     console.say("Building the graph; the first step takes about a minute.")
     device_choice.hide_the_rest(devices)
-    hooks = []
     try:
         _train_with(settings, console, devices, config, folder, health, stop, began, hooks)
     except Refused as refused:
@@ -123,7 +120,7 @@ def _train_with(settings, console, devices, config, folder, health, stop, began,
 
     if settings.trainer.value == "clone":
         from trainers import clone
-        clone.train(config, settings, devices, folder, make_step_hook)
+        clone.train(config, settings, devices, folder, make_step_hook, console.say)
     else:
         from trainers import mirrored
         mirrored.train(config, settings, devices, folder, make_step_hook, console.say)

@@ -1,0 +1,1 @@
+"""The commands behind the numbers that this project states."""
