@@ -1,7 +1,7 @@
 """Says whether the container makes progress: exit code 0 or 1 and one line, which `docker inspect` shows.
 
-A training that builds its graph is silent for minutes and healthy; one that makes no step for as long is not. So the
-process itself writes what it is doing and how long its silence is no reason to worry.
+A training that builds its graph is silent for minutes and healthy; one that makes no step for as long is
+not. So the process itself writes what it is doing and how long its silence is no reason to worry.
 """
 import json
 import os

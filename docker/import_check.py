@@ -37,7 +37,7 @@ MODULES = [
 
 
 def misplaced():
-    """Modules of ours that the base's shadow: protobuf is first on nobody's path when a `google` package is in both."""
+    """Modules that came from the base and not from us, as `google.protobuf` does where paths are wrong."""
     names = ["numpy", "google.protobuf", "PIL", "lxml", "six"]
     return [name for name in names if not sys.modules[name].__file__.startswith(sys.prefix)]
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes the locks beside this file: `make lock`, or `python3 docker/lock.py`.
 
-Each docker/NAME.in is resolved for each Python together with the lists it is installed with, so that the locks of one
-Python always fit together, and written with the hashes of every file of a version (wheels of any platform). The
-resolver is uv, which resolves for a Python that is not installed; it comes pinned into a folder that is deleted
-afterwards. Versions that are in a lock already are kept where they still fit; `--upgrade` looks for newer ones.
+Each docker/NAME.in is resolved for each Python together with the lists it is installed with, so that the
+locks of one Python always fit together, and written with the hashes of every file of a version (wheels of any
+platform). The resolver is uv, which resolves for a Python that is not installed; it comes pinned into a
+folder that is deleted afterwards. Versions that are in a lock already are kept where they still fit;
+`--upgrade` looks for newer ones.
 """
 import argparse
 import os
@@ -56,12 +57,15 @@ def resolve(uv, python, lists, constraints, upgrade, scratch):
 def split(text):
     """Splits a lock into {package: its lines}."""
     entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)
-    return {re.match(r"[A-Za-z0-9._-]+", entry).group().lower(): entry for entry in entries if entry[:1].isalnum()}
+    return {
+        re.match(r"[A-Za-z0-9._-]+", entry).group().lower(): entry
+        for entry in entries if entry[:1].isalnum()}
 
 
 def header(name, python):
     """The comment and the options on top of a lock; pip reads the options."""
-    lines = ["# Python {}, from {}.in by `make lock`: do not edit.".format(python, name), "--only-binary :all:"]
+    title = "# Python {}, from {}.in by `make lock`: do not edit.".format(python, name)
+    lines = [title, "--only-binary :all:"]
     if name in ("requirements", "tensorflow"):
         # Both say the same, because pip forgets the exceptions of one file at `:all:` in the next.
         lines += ["# No wheel for this Python: built from the hashed source archive.",
@@ -71,7 +75,7 @@ def header(name, python):
 
 def lock(uv, python, upgrade, scratch):
     """Writes the locks of one Python."""
-    # One resolution of everything, kept as the wish of each following one: the same package, the same version.
+    # One resolution of everything, the wish of each following one: the same package, the same version.
     paths = {name: os.path.join(FOLDER, "{}-{}.lock".format(name, python)) for name, _, _ in LOCKS}
     before = "".join(open(path).read() for path in paths.values() if os.path.exists(path))
     everything = resolve(uv, python, LOCKS[-1][1], "".join(split(before).values()), upgrade, scratch)
@@ -82,14 +86,15 @@ def lock(uv, python, upgrade, scratch):
         written[name] = {package: entry for package, entry in resolved.items() if package not in known}
         temporary = paths[name] + ".new"
         with open(temporary, "w") as file:
-            file.write(header(name, python) + "".join(written[name][package] for package in sorted(written[name])))
+            file.write(header(name, python))
+            file.writelines(entry for _, entry in sorted(written[name].items()))
         os.replace(temporary, paths[name])
         print("{}: {} packages".format(os.path.basename(paths[name]), len(written[name])))
 
 
 def main():
     parser = argparse.ArgumentParser(description="Write docker/*.lock from docker/*.in.")
-    parser.add_argument("--upgrade", action="store_true", help="look for newer versions of what is not pinned")
+    parser.add_argument("--upgrade", action="store_true", help="newer versions of what is not pinned")
     arguments = parser.parse_args()
     if sys.version_info < (3, 8):
         sys.exit("The resolver needs Python 3.8 or newer, this is {}.{}. Run it as, for example, "

@@ -1,8 +1,8 @@
 """The image's entrypoint: becomes the right user, sees that it can write, and becomes the command.
 
-compose starts the container as UID:GID, where these are set. Shells do not export them, so often they are not, and the
-container starts as root: then this becomes the owner of /runs, and the outputs belong to the user of the host who made
-the clone, with nothing to configure.
+compose starts the container as UID:GID, where these are set. Shells do not export them, so often they are
+not, and the container starts as root: then this becomes the owner of /runs, and the outputs belong to the
+user of the host who made the clone, with nothing to configure.
 """
 import os
 import sys
@@ -10,7 +10,7 @@ import sys
 ENTRYPOINT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "entrypoint.py")
 RUNS = "/runs"
 
-# command: the folder it writes. Not everything is asked of every command: data may be mounted read-only to train.
+# command: the folder it writes. No more than that is asked for: to train, data may be read-only.
 WRITES = {"train": RUNS, "eval": RUNS, "data": "/data"}
 
 # "preflight failed" in the table of exit codes.
@@ -31,16 +31,17 @@ def become_owner(folder):
 
 
 def refusal(command):
-    """Two sentences, what is wrong and what to do, when this user cannot write what `command` writes; else None."""
+    """What is wrong and what to do, when this user cannot write what `command` writes; else None."""
     folder = WRITES.get(command)
     if folder is None or os.access(folder, os.W_OK | os.X_OK):
         return None
     owner = os.stat(folder)
+    user, group = os.getuid(), os.getgid()
     # The host's folder has the container's name, without the slash: compose.yaml mounts ./runs and ./data.
     return (
         "{} cannot be written: it belongs to user {}:{}, and this runs as {}:{}.\n"
         "Give it to the user on the host, `sudo chown -R {}:{} {}`, and mount it without `ro`."
-    ).format(folder, owner.st_uid, owner.st_gid, os.getuid(), os.getgid(), os.getuid(), os.getgid(), folder[1:])
+    ).format(folder, owner.st_uid, owner.st_gid, user, group, user, group, folder[1:])
 
 
 def device(environ):
@@ -51,7 +52,7 @@ def device(environ):
 
 
 def command_line(arguments, environ):
-    """The program for the container's arguments: TensorBoard is another's, everything else is entrypoint.py."""
+    """The program for the container's arguments: TensorBoard's own, for all else entrypoint.py."""
     if arguments[:1] == ["tensorboard"]:
         return [sys.executable, "-m", "tensorboard.main"] + arguments[1:]
     # PETS_DIR says that the host's folder of raw pictures is mounted, and where.

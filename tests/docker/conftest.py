@@ -22,7 +22,7 @@ def compose():
 
 @pytest.fixture
 def script():
-    """function(name) -> the module docker/NAME.py; the folder is no package, Docker's own SDK has its name."""
+    """function(name) -> the module docker/NAME.py; the folder is no package, as the SDK has its name."""
     def load(name):
         spec = importlib.util.spec_from_file_location(name, os.path.join(ROOT, "docker", name + ".py"))
         module = importlib.util.module_from_spec(spec)

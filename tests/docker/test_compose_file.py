@@ -4,7 +4,7 @@ import re
 
 from trainers import settings
 
-# What a setting of the same name would get wrong in a container: data is mounted, and its GPUs are chosen outside.
+# Their values mean nothing in a container: data is mounted there, and GPUs have other numbers.
 CHOSEN_OUTSIDE = {"DATA_DIR", "CUDA_VISIBLE_DEVICES"}
 
 
@@ -28,8 +28,9 @@ def test_evaluation_gets_every_setting_but_the_device_that_eval_gpus_decides(com
 def test_what_is_chosen_outside_reaches_the_containers_another_way(compose):
     services = compose["services"]
     assert "${DATA_DIR:-./data}:/data" in services["train"]["volumes"]
-    assert services["train"]["environment"]["NVIDIA_VISIBLE_DEVICES"] == "${TRAIN_GPUS:-${CUDA_VISIBLE_DEVICES:-all}}"
-    assert services["eval"]["environment"]["NVIDIA_VISIBLE_DEVICES"] == "${EVAL_GPUS:-${CUDA_VISIBLE_DEVICES:-none}}"
+    gpus = {name: services[name]["environment"]["NVIDIA_VISIBLE_DEVICES"] for name in ("train", "eval")}
+    assert gpus == {"train": "${TRAIN_GPUS:-${CUDA_VISIBLE_DEVICES:-all}}",
+                    "eval": "${EVAL_GPUS:-${CUDA_VISIBLE_DEVICES:-none}}"}
 
 
 def test_only_training_and_evaluation_need_the_nvidia_runtime(compose):

@@ -42,6 +42,7 @@ def test_a_damaged_file_is_not_healthy_and_said_so(judge, text):
 def test_it_reads_the_file_that_training_writes(root, tmp_path):
     name = os.path.basename(health.PATH)
     health.Health(str(tmp_path / name)).beat("building")
-    done = subprocess.run([sys.executable, os.path.join(root, "docker", "healthcheck.py")], stdout=subprocess.PIPE,
-                          universal_newlines=True, env=dict(os.environ, TMPDIR=str(tmp_path)))
+    done = subprocess.run(
+        [sys.executable, os.path.join(root, "docker", "healthcheck.py")], stdout=subprocess.PIPE,
+        universal_newlines=True, env=dict(os.environ, TMPDIR=str(tmp_path)))
     assert (done.returncode, done.stdout[:9]) == (0, "building,")

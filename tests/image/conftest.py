@@ -1,4 +1,4 @@
-"""The image, a clone that belongs to an ordinary user, containers and compose projects; all gone afterwards."""
+"""The image, a clone that belongs to an ordinary user, containers and compose projects; gone afterwards."""
 import os
 import sys
 import time
@@ -22,7 +22,7 @@ def engine():
 
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory):
-    """The folder of a clone, in which compose runs; tests share its data and choose a RUN_DIR of their own."""
+    """The folder of a clone, in which compose runs; tests share its data and choose their RUN_DIR."""
     # Not pytest's own folder, which is private to the user of the tests: the clone belongs to another.
     base = tmp_path_factory.mktemp("image")
     for folder in (base, base.parent):

@@ -1,4 +1,4 @@
-"""What the tests of the image share: a clone, containers that have ended, compose in the clone, and a clean log."""
+"""What the tests of the image share: a clone, ended containers, compose in the clone, a clean log."""
 import os
 import re
 import shutil
@@ -9,6 +9,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 IMAGE = "tfod-train"
 # The user of the clone: this one, or an ordinary one where the tests run as root.
 USER = os.getuid() or 1000
+
+# Variables that say where the engine is and what to build on.
+KEPT = ("PATH", "HOME", "DOCKER_HOST", "BASE_IMAGE")
 
 STRAY = re.compile(r"warn|traceback|deprecat|\berror\b", re.IGNORECASE)
 
@@ -42,7 +45,8 @@ def owners(folder):
 def make_clone(folder):
     """What git would put into a clone made now, owned by USER."""
     listed = subprocess.check_output(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, universal_newlines=True)
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, universal_newlines=True)
     for name in filter(None, listed.split("\0")):
         source, target = os.path.join(ROOT, name), os.path.join(folder, name)
         if os.path.exists(source):
@@ -63,7 +67,7 @@ class Compose:
 
     def call(self, *arguments, **environ):
         """Runs docker compose; returns Ended with what it wrote to stdout and stderr."""
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "DOCKER_HOST", "BASE_IMAGE") if name in os.environ}
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         done = subprocess.run(
             ["docker", "compose", "--project-name", self.name, "--progress", "quiet"] + list(arguments),
             cwd=self.folder, env=dict(kept, DOCKER_RUNTIME="runc", **environ), universal_newlines=True,

@@ -21,8 +21,8 @@ def test_everything_both_trainers_need_is_imported(run):
 
 
 def test_no_package_misses_or_contradicts_another(run):
-    assert run(["-m", "pip", "check"], entrypoint=PYTHON, environment={"PIP_DISABLE_PIP_VERSION_CHECK": "1"}).log == (
-        "No broken requirements found.\n")
+    done = run(["-m", "pip", "--disable-pip-version-check", "check"], entrypoint=PYTHON)
+    assert done.log == "No broken requirements found.\n"
 
 
 def test_the_api_is_the_pinned_one_with_all_patches(run):
@@ -35,18 +35,20 @@ def test_the_api_is_the_pinned_one_with_all_patches(run):
 def test_only_what_runs_is_in_it(run):
     found = run(["-c", "import os; print(*sorted(os.listdir('/opt/tfod-train')))"], entrypoint=PYTHON)
     assert found.log.split() == [
-        "api", "configs", "data_prep", "docker", "entrypoint.py", "object_detection_patches", "trainers", "venv"]
+        "api", "configs", "data_prep", "docker", "entrypoint.py", "object_detection_patches", "trainers",
+        "venv"]
 
 
 def test_no_python_file_is_compiled_again_at_each_start(run):
     """The user of the container cannot write beside them, so a missing .pyc costs seconds every time."""
     look = (
         "import importlib.util as u, os\n"
-        "for top in ('/opt/tfod-train/trainers', '/opt/tfod-train/data_prep', '/opt/tfod-train/api/object_detection'):\n"
-        "    for parent, _, names in os.walk(top):\n"
+        "for top in ('trainers', 'data_prep', 'api/object_detection'):\n"
+        "    for parent, _, names in os.walk('/opt/tfod-train/' + top):\n"
         "        for name in names:\n"
         "            path = os.path.join(parent, name)\n"
-        "            if name.endswith('.py') and not os.path.exists(u.cache_from_source(path)): print(path)\n")
+        "            if path.endswith('.py') and not os.path.exists(u.cache_from_source(path)):\n"
+        "                print(path)\n")
     assert run(["-c", look], entrypoint=PYTHON).log == ""
 
 
@@ -62,5 +64,4 @@ def test_a_base_with_another_python_is_refused_with_a_sentence(compose, engine, 
     finally:
         engine.images.remove("tfod-train-test-base")
     assert built.code != 0
-    assert ("The base image has Python 3.9, for which there is no lock. Choose a BASE_IMAGE with Python 3.6 or 3.7."
-            in built.log)
+    assert "The base image has Python 3.9, for which there is no lock." in built.log

@@ -46,7 +46,8 @@ def test_the_clone_trainer_trains_while_another_container_evaluates(compose, clo
 
 
 def test_stopping_saves_a_checkpoint_first(compose, clone):
-    compose.call("up", "--detach", "train", DEVICE="cpu", NUM_GPUS="1", NUM_STEPS="100000", RUN_DIR="runs/stopped")
+    compose.call("up", "--detach", "train", DEVICE="cpu", NUM_GPUS="1", NUM_STEPS="100000",
+                 RUN_DIR="runs/stopped")
     container = compose.container("train")
     while b"First step after" not in container.logs():
         container.reload()

@@ -37,5 +37,5 @@ def test_a_training_that_falls_silent_becomes_unhealthy(start, image):
 
 
 def test_a_container_in_which_nothing_starts_becomes_unhealthy(start, image):
-    container = start(["-c", "import time; time.sleep(60)"], entrypoint="python", healthcheck=every_second(image))
+    container = start(["60"], entrypoint="sleep", healthcheck=every_second(image))
     assert wait_for_health(container, "unhealthy", 20) == "nothing has started yet\n"

@@ -57,14 +57,17 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_cure(run, folders, co
     done = run([command], user="4321:4321", volumes=folders(owner=USER))
     assert done.code == 3
     assert done.lines == [
-        "/{0} cannot be written: it belongs to user {1}:{1}, and this runs as 4321:4321.".format(folder, USER),
-        "Give it to the user on the host, `sudo chown -R 4321:4321 {}`, and mount it without `ro`.".format(folder)]
+        "/{0} cannot be written: it belongs to user {1}:{1}, and this runs as 4321:4321.".format(
+            folder, USER),
+        "Give it to the user on the host, `sudo chown -R 4321:4321 {}`, and mount it without `ro`.".format(
+            folder)]
 
 
 def test_home_can_be_written_and_the_program_cannot(run):
-    look = ("import os; print(os.access(os.environ['HOME'], os.W_OK), "
-            "any(os.access(os.path.join(top, name), os.W_OK) for top, folders, files in os.walk('/opt/tfod-train') "
-            "for name in folders + files if not os.path.islink(os.path.join(top, name))))")
+    look = ("import os; print(os.access(os.environ['HOME'], os.W_OK), any("
+            "os.access(os.path.join(top, name), os.W_OK) "
+            "for top, folders, files in os.walk('/opt/tfod-train') for name in folders + files "
+            "if not os.path.islink(os.path.join(top, name))))")
     assert run(["-c", look], entrypoint="python", user="4321:4321").log == "True False\n"
 
 
