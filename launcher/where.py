@@ -136,6 +136,8 @@ def devices(environ, gpus, command, place):
     if place == "docker":
         if not environ.get("DOCKER_RUNTIME") and not (gpu and gpus):
             settings["DOCKER_RUNTIME"] = "runc"
+        if command == "eval" and gpu and not (environ.get("EVAL_GPUS") or environ.get("CUDA_VISIBLE_DEVICES")):
+            settings["EVAL_GPUS"] = "all"  # compose.yaml gives an evaluation none unless told; DEVICE=gpu tells it
     else:
         variable = "EVAL_GPUS" if command == "eval" else "TRAIN_GPUS"
         chosen = environ.get(variable)

@@ -136,6 +136,7 @@ ON_THE_HOST = {
     "RUN_IN": ("", "`docker` or `venv`: where `make` runs things; default Docker where an engine answers"),
     "TRAIN_GPUS": ("all", "GPUs the training may use, for example `0,1,2`"),
     "EVAL_GPUS": ("none", "GPUs the evaluation beside a training may use; `none` evaluates on the CPU"),
+    "MEMLOCK": ("8388608", "bytes a container may lock; `-1` where NCCL has to for InfiniBand"),
     "DOCKER_RUNTIME": ("nvidia", "`runc` on a machine without GPUs"),
     "BASE_IMAGE": ("tensorflow/tensorflow:1.15.0-gpu-py3", "the image that ours is built on"),
     "PETS_DIR": ("", "a folder with Oxford-IIIT Pet in its own layout, instead of downloading it"),

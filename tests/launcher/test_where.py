@@ -158,6 +158,12 @@ def test_evaluation_leaves_the_gpus_to_training():
     assert line == "Evaluating on the CPU; EVAL_GPUS=0 uses the first GPU."
 
 
+def test_an_evaluation_in_docker_that_is_told_to_use_a_gpu_gets_one():
+    settings, line = where.devices({"DEVICE": "gpu"}, 2, "eval", "docker")
+    assert (settings, line) == ({"EVAL_GPUS": "all"}, "DEVICE=gpu as set.")
+    assert where.devices({"DEVICE": "gpu", "EVAL_GPUS": "3"}, 2, "eval", "docker")[0] == {}
+
+
 @pytest.mark.parametrize(
     "environ, visible", [({"EVAL_GPUS": "3"}, "3"), ({"CUDA_VISIBLE_DEVICES": "3"}, None)]
 )
