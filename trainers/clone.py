@@ -9,11 +9,12 @@ import tensorflow.compat.v1 as tf
 from object_detection.builders import dataset_builder, model_builder
 from object_detection.legacy import trainer
 
+from trainers import fine_tune
 from trainers.devices import session_config
 from trainers.progress import checkpoint_hook
 
 
-def train(config, settings, devices, run_dir, make_step_hook):
+def train(config, settings, devices, run_dir, make_step_hook, say):
     """Trains to config.train_config.num_steps.
 
     Args:
@@ -22,13 +23,16 @@ def train(config, settings, devices, run_dir, make_step_hook):
         devices: Devices; one clone on each.
         run_dir: checkpoints and events go there.
         make_step_hook: function(loss tensor) -> StepHook.
+        say: function(sentence) for what people must know.
     """
+    build_model = functools.partial(model_builder.build, model_config=config.model, is_training=True)
+
     def run_steps(train_tensor, **arguments):
         _run_steps(train_tensor, settings, run_dir, make_step_hook(train_tensor), config, arguments)
 
     trainer.train(
         create_tensor_dict_fn=functools.partial(_next_example, config.train_input_reader),
-        create_model_fn=functools.partial(model_builder.build, model_config=config.model, is_training=True),
+        create_model_fn=fine_tune.watched(build_model, config.train_config, say),
         train_config=config.train_config, master="", task=0, num_clones=devices.count, worker_replicas=1,
         clone_on_cpu=devices.kind == "cpu", ps_tasks=0, worker_job_name="lonely_worker", is_chief=True,
         train_dir=run_dir, graph_hook_fn=_graph_rewriter(config), session_config=session_config(devices),
@@ -61,7 +65,8 @@ def _run_steps(train_tensor, settings, run_dir, step_hook, config, arguments):
     with tf.train.MonitoredTrainingSession(
             checkpoint_dir=run_dir, scaffold=scaffold, config=arguments["session_config"],
             # In this order: a diverged step must not be saved.
-            hooks=[step_hook, checkpoint_hook(run_dir, settings, scaffold=scaffold)],
+            hooks=fine_tune.hooks(config.train_config) + [
+                step_hook, checkpoint_hook(run_dir, settings, scaffold=scaffold)],
             save_checkpoint_secs=None, save_summaries_steps=100, log_step_count_steps=None) as session:
         while not session.should_stop():
             session.run(train_tensor)

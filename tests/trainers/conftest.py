@@ -68,6 +68,39 @@ def run(command):
     return finish
 
 
+SCENARIOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios")
+TINY_CONFIG = os.path.join(SCENARIOS, "tiny_ssd.config")
+
+
+@pytest.fixture(scope="session")
+def tiny_training(command):
+    """function(folder, **settings) -> Run of `entrypoint.py train` with a model of two convolutions.
+
+    It takes 12 to 17 seconds of one core, most of them TensorFlow's import.
+    """
+    def train(folder, **settings):
+        (python, _, name), arguments = command(
+            "train", str(folder), **dict({"PIPELINE_CONFIG": TINY_CONFIG, "EVAL_AT_END": "0"}, **settings))
+        done = subprocess.run([python, os.path.join(SCENARIOS, "tiny_ssd.py"), name], timeout=600, **arguments)
+        return Run(done.returncode, done.stdout, str(folder))
+    return train
+
+
+@pytest.fixture
+def tiny_config(tmp_path):
+    """function(*(old, new)) -> path of the tiny model's config with those texts replaced."""
+    def write(*changes):
+        with open(TINY_CONFIG) as source:
+            text = source.read()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "tiny.config"
+        path.write_text(text)
+        return str(path)
+    return write
+
+
 @pytest.fixture
 def read_settings():
     """function(**variables) -> Settings, from nothing but those variables."""
