@@ -12,4 +12,6 @@ PATCHES = (
     "input_map_without_autograph",
     "clone_devices_on_cpu",
     "clone_trainer_session",
+    "input_context_in_training",
+    "files_divided_before_shuffling",
 )

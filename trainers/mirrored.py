@@ -6,7 +6,7 @@ from object_detection import inputs, model_hparams, model_lib
 from object_detection.builders import model_builder
 from object_detection.utils import config_util
 
-from trainers import fine_tune, pipeline
+from trainers import fine_tune
 from trainers.devices import session_config
 from trainers.progress import checkpoint_hook
 
@@ -49,13 +49,14 @@ def train(config, settings, devices, run_dir, make_step_hook, say):
         keep_checkpoint_every_n_hours=config.train_config.keep_checkpoint_every_n_hours,
         save_checkpoints_secs=None, save_checkpoints_steps=None,    # checkpoint_hook saves
         save_summary_steps=100, log_step_count_steps=None)
-    configs = config_util.create_configs_from_pipeline_proto(pipeline.per_replica(config, devices.count))
+    configs = config_util.create_configs_from_pipeline_proto(config)
     build_model = fine_tune.watched(functools.partial(model_builder.build, model_config=configs["model"]),
                                     configs["train_config"], say)
     model_fn = model_lib.create_model_fn(build_model, configs, model_hparams.create_hparams())
     train_input_fn = inputs.create_train_input_fn(
         configs["train_config"], configs["train_input_config"], configs["model"])
     estimator = tf.estimator.Estimator(model_fn=model_fn, config=run_config)
-    estimator.train(train_input_fn, max_steps=config.train_config.num_steps,
-                    hooks=fine_tune.hooks(config.train_config) + [
-                        make_step_hook(None), checkpoint_hook(run_dir, settings)])
+    # The patched input function divides the batch by the replicas; one that takes no context would not.
+    estimator.train(
+        lambda input_context: train_input_fn(input_context=input_context), max_steps=config.train_config.num_steps,
+        hooks=fine_tune.hooks(config.train_config) + [make_step_hook(None), checkpoint_hook(run_dir, settings)])

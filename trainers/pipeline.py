@@ -1,7 +1,7 @@
 """From a pipeline config file and the settings to the effective config of a run. Pure but for reading the file.
 
 The config's `batch_size` is always the global batch: images per step over all devices. The API's clone trainer divides
-it by the clones itself; `per_replica` makes the Estimator's config, whose batches are per replica.
+it by the clones itself, the patched input function by the replicas; the stock one takes what `per_replica` makes.
 """
 import copy
 import difflib

@@ -1,5 +1,12 @@
-"""A small tree with the constructs that the patches change, and nothing else of the API."""
+"""A small tree with the constructs that the patches change and nothing else of the API; scenarios on the real one."""
+import json
+import os
+import subprocess
+import sys
+
 import pytest
+
+SCENARIOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios")
 
 FILES = {
     "object_detection/__init__.py": "",
@@ -22,10 +29,23 @@ def build_optimizers_tf_v1(optimizer):
   return tf_opt.MovingAverageOptimizer(optimizer)
 """,
     "object_detection/builders/dataset_builder.py": """
+def _read_dataset_internal(filenames, filename_shard_fn):
+  '''Reads them.'''
+  filename_dataset = tf.data.Dataset.from_tensor_slices(filenames)
+  if filename_shard_fn:
+    filename_dataset = filename_shard_fn(filename_dataset)
+
 def build():
   def dataset_map_fn(dataset, fn_to_map):
     return dataset.map(fn_to_map)
   return dataset_map_fn
+""",
+    "object_detection/inputs.py": """
+def create_train_input_fn(train_config, train_input_config, model_config):
+  def _train_input_fn(params=None):
+    return train_input(train_config, train_input_config, model_config,
+                       params=params)
+  return _train_input_fn
 """,
     "object_detection/legacy/trainer.py": """
 def train(loss):
@@ -41,6 +61,21 @@ class DeploymentConfig(object):
     return '/device:CPU:0'
 """,
 }
+
+
+@pytest.fixture(scope="session")
+def play(api_dir, tmp_path_factory):
+    """function(name, *arguments) -> results (dict) of a scenario, run on the patched API in a process of its own:
+    TensorFlow fixes its devices at its first use, and the API under test is chosen by the path."""
+    def run(name, *arguments):
+        results = tmp_path_factory.mktemp("scenario") / "results.json"
+        environment = dict(os.environ, PYTHONPATH=api_dir, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", os.path.join(SCENARIOS, name + ".py"), str(results), *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, env=environment)
+        assert done.returncode == 0, done.stdout[-3000:]
+        return json.loads(results.read_text())
+    return run
 
 
 @pytest.fixture

@@ -1,13 +1,4 @@
-"""What the patches are for: each of these fails with its patch left out (--without-patch NAME).
-
-TensorFlow runs in processes of its own, because devices are fixed at its first use and the API under test is
-chosen by the path.
-"""
-import json
-import os
-import subprocess
-import sys
-
+"""What the patches are for: each of these fails with its patch left out (--without-patch NAME)."""
 import pytest
 
 import object_detection_patches
@@ -15,7 +6,6 @@ from object_detection_patches import tree
 
 pytestmark = pytest.mark.tensorflow
 
-SCENARIOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios")
 OPTIMIZERS = {
     "momentum": "momentum_optimizer { learning_rate { constant_learning_rate { learning_rate: 0.05 } } "
                 "momentum_optimizer_value: 0.9 }",
@@ -24,20 +14,6 @@ OPTIMIZERS = {
 }
 DECAY = 0.9
 AVERAGE = "/ExponentialMovingAverage"
-
-
-@pytest.fixture(scope="module")
-def play(api_dir, tmp_path_factory):
-    """Runs a scenario on the patched API and returns its results (dict)."""
-    def run(name, *arguments):
-        results = tmp_path_factory.mktemp("scenario") / "results.json"
-        environment = dict(os.environ, PYTHONPATH=api_dir, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", os.path.join(SCENARIOS, name + ".py"), str(results), *arguments],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, env=environment)
-        assert done.returncode == 0, done.stdout[-3000:]
-        return json.loads(results.read_text())
-    return run
 
 
 @pytest.fixture(scope="module", params=sorted(OPTIMIZERS))

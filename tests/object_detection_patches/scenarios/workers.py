@@ -1,0 +1,78 @@
+"""Reads twelve files of two records through the Estimator's training input, as one of two workers and as the other.
+
+Argument: a file for the results (a JSON object).
+"""
+import json
+import os
+import sys
+import tempfile
+import traceback
+import types
+
+import tensorflow.compat.v1 as tf
+from google.protobuf import text_format
+
+sys.modules["object_detection.metrics.lvis_evaluation"] = types.SimpleNamespace(LVISMaskEvaluator=None)
+
+from object_detection import inputs
+from object_detection.protos import input_reader_pb2, model_pb2, train_pb2
+
+FILES, RECORDS = 12, 2
+MODEL = """
+  ssd { num_classes: 2 image_resizer { fixed_shape_resizer { height: 8 width: 8 } }
+        feature_extractor { type: "ssd_mobilenet_v1" conv_hyperparams { regularizer { l2_regularizer {} }
+                                                                        initializer { truncated_normal_initializer {} } } }
+        box_coder { faster_rcnn_box_coder {} } matcher { argmax_matcher {} } similarity_calculator { iou_similarity {} }
+        box_predictor { convolutional_box_predictor { conv_hyperparams {
+          regularizer { l2_regularizer {} } initializer { truncated_normal_initializer {} } } } }
+        anchor_generator { ssd_anchor_generator {} } post_processing { score_converter: SIGMOID }
+        loss { localization_loss { weighted_smooth_l1 {} } classification_loss { weighted_sigmoid {} } } }
+"""
+
+
+def write_records(folder):
+    """Pictures of 8 x 8 without boxes; a source id is its file and place in it."""
+    def text(value):
+        return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        picture = session.run(tf.image.encode_png(tf.zeros([8, 8, 3], tf.uint8)))
+    for number in range(FILES):
+        with tf.python_io.TFRecordWriter(os.path.join(folder, "records-%d" % number)) as writer:
+            for place in range(RECORDS):
+                writer.write(tf.train.Example(features=tf.train.Features(feature={
+                    "image/encoded": text(picture), "image/format": text(b"png"),
+                    "image/source_id": text(b"%d-%d" % (number, place))})).SerializeToString())
+
+
+def read(folder, worker, workers, shuffle):
+    """(source ids in the order they come, pictures in the first batch) for one of so many workers."""
+    reader = ("max_number_of_boxes: 3 include_source_id: true num_epochs: 1 shuffle: %s num_readers: 2 "
+              "tf_record_input_reader { input_path: '%s/records-*' }" % (str(shuffle).lower(), folder))
+    with tf.Graph().as_default(), tf.Session() as session:
+        input_fn = inputs.create_train_input_fn(
+            text_format.Parse("batch_size: %d" % (3 * workers), train_pb2.TrainConfig()),
+            text_format.Parse(reader, input_reader_pb2.InputReader()),
+            text_format.Parse(MODEL, model_pb2.DetectionModel()))
+        context = tf.distribute.InputContext(workers, worker, num_replicas_in_sync=workers)
+        features, _ = tf.data.make_one_shot_iterator(input_fn(input_context=context)).get_next()
+        batches = []
+        while True:
+            try:
+                batches.append([name.decode() for name in session.run(features["source_id"]).tolist()])
+            except tf.errors.OutOfRangeError:
+                return sum(batches, []), len(batches[0])
+
+
+if __name__ == "__main__":
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    found = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        write_records(temporary)
+        for order, shuffle in (("in order", False), ("shuffled", True)):
+            try:
+                found[order] = [read(temporary, worker, 2, shuffle) for worker in range(2)]
+            except Exception:
+                found[order] = {"error": traceback.format_exc()}
+    with open(sys.argv[1], "w") as results_file:
+        json.dump(found, results_file)
