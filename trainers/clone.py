@@ -14,7 +14,7 @@ from trainers.devices import session_config
 from trainers.progress import checkpoint_hook
 
 
-def train(config, settings, devices, run_dir, make_step_hook, say):
+def train(config, settings, devices, run_dir, make_step_hook, say, servers):
     """Trains to config.train_config.num_steps.
 
     Args:
@@ -24,7 +24,9 @@ def train(config, settings, devices, run_dir, make_step_hook, say):
         run_dir: checkpoints and events go there.
         make_step_hook: function(loss tensor) -> StepHook.
         say: function(sentence) for what people must know.
+        servers: ParameterServers that hold the variables; none of them keeps the variables in this process.
     """
+    session_options = session_config(devices)
     build_model = functools.partial(model_builder.build, model_config=config.model, is_training=True)
 
     def run_steps(train_tensor, **arguments):
@@ -33,10 +35,16 @@ def train(config, settings, devices, run_dir, make_step_hook, say):
     trainer.train(
         create_tensor_dict_fn=functools.partial(_next_example, config.train_input_reader),
         create_model_fn=fine_tune.watched(build_model, config.train_config, say),
-        train_config=config.train_config, master="", task=0, num_clones=devices.count, worker_replicas=1,
-        clone_on_cpu=devices.kind == "cpu", ps_tasks=0, worker_job_name="lonely_worker", is_chief=True,
-        train_dir=run_dir, graph_hook_fn=_graph_rewriter(config), session_config=session_config(devices),
-        train_fn=run_steps)
+        train_config=config.train_config, master=servers.connect(session_options), task=0, num_clones=devices.count,
+        worker_replicas=1, clone_on_cpu=devices.kind == "cpu", ps_tasks=servers.count,
+        worker_job_name=servers.worker, is_chief=True, train_dir=run_dir, graph_hook_fn=_graph_rewriter(config),
+        session_config=session_options, train_fn=run_steps)
+
+
+def saver(config, settings):
+    """A Saver of the default graph with the limits of settings and config."""
+    return tf.train.Saver(sharded=True, max_to_keep=settings.keep_checkpoints, save_relative_paths=True,
+                          keep_checkpoint_every_n_hours=config.train_config.keep_checkpoint_every_n_hours)
 
 
 def _next_example(input_reader_config):
@@ -57,13 +65,11 @@ def _run_steps(train_tensor, settings, run_dir, step_hook, config, arguments):
         arguments: the keyword arguments meant for slim.learning.train.
     """
     init_fn = arguments["init_fn"]
-    saver = tf.train.Saver(sharded=True, max_to_keep=settings.keep_checkpoints, save_relative_paths=True,
-                           keep_checkpoint_every_n_hours=config.train_config.keep_checkpoint_every_n_hours)
     scaffold = tf.train.Scaffold(
-        saver=saver, summary_op=arguments["summary_op"],
+        saver=saver(config, settings), summary_op=arguments["summary_op"],
         init_fn=(lambda scaffold, session: init_fn(session)) if init_fn else None)
     with tf.train.MonitoredTrainingSession(
-            checkpoint_dir=run_dir, scaffold=scaffold, config=arguments["session_config"],
+            master=arguments["master"], checkpoint_dir=run_dir, scaffold=scaffold, config=arguments["session_config"],
             # In this order: a diverged step must not be saved.
             hooks=fine_tune.hooks(config.train_config) + [
                 step_hook, checkpoint_hook(run_dir, settings, scaffold=scaffold)],

@@ -1,5 +1,6 @@
 """The one exception people are meant to see: what is wrong, what to do, and the documented exit code."""
 
+FAILED = 1
 SETTINGS_REFUSED = 2
 PREFLIGHT_FAILED = 3
 DIVERGED = 4

@@ -62,6 +62,9 @@ class Settings(BaseModel):
         Device.gpu, description="`gpu`, or `cpu` (virtual CPU devices: the same code paths, for tests and laptops)")
     num_gpus: Optional[int] = Field(
         None, ge=1, description="devices to train on; default all visible GPUs, with `DEVICE=cpu` 2 virtual devices")
+    ps_tasks: int = Field(
+        0, ge=0, description="`clone` only: processes of this machine, without a GPU, that hold the variables; 0 keeps "
+        "them on the CPU in the training's own process")
     dataset: Optional[str] = Field(
         None, description="`pets`, `mini-pets`, or a folder with a `dataset.json`; default `pets` where it is "
         "prepared, else `mini-pets`")
@@ -120,8 +123,6 @@ class Settings(BaseModel):
 # Part of the environment contract, refused unless left at the value that changes nothing: a setting that is read
 # and ignored would be worse than none.
 NOT_SUPPORTED = {
-    "PS_TASKS": ("0", "parameter servers are not supported by this version; leave PS_TASKS out (variables then live "
-                      "on the CPU of this machine)"),
     "TF_CONFIG": ("", "training over several machines is not supported by this version; unset TF_CONFIG"),
     "MIXED_PRECISION": ("0", "mixed precision is not supported by this version; leave MIXED_PRECISION out"),
     "XLA": ("0", "XLA is not supported by this version; leave XLA out"),
@@ -230,6 +231,9 @@ def _contradictions(given):
     if given.get("TRAINER", "").strip() == "clone":
         errors += ["%s=%s has no meaning with TRAINER=clone: leave it out." % (name, given[name])
                    for name in ("ALL_REDUCE", "ALL_REDUCE_PACKS") if name in given]
+    elif given.get("PS_TASKS", "").strip().lstrip("0").isdigit():
+        errors.append("PS_TASKS=%s: the mirrored trainer keeps the variables on its devices; set TRAINER=clone, or "
+                      "leave PS_TASKS out." % given["PS_TASKS"])
     return errors
 
 

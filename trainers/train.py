@@ -5,8 +5,9 @@ import time
 
 from trainers import data, dataset as datasets, devices as device_choice, pipeline, run_dir as runs
 from trainers.console import duration
-from trainers.errors import DIVERGED, SETTINGS_REFUSED, Refused
+from trainers.errors import DIVERGED, FAILED, SETTINGS_REFUSED, Refused
 from trainers.health import Health
+from trainers.parameter_servers import ParameterServers
 from trainers.signals import StopRequest
 
 
@@ -54,8 +55,10 @@ def _say_what_will_happen(console, settings, devices, dataset, config_path, conf
     where = "%d GPU%s" % (devices.count, "s" if devices.count > 1 else "") if devices.kind == "gpu" else (
         "%d virtual CPU device%s, no GPU" % (devices.count, "s" if devices.count > 1 else ""))
     rate = pipeline.initial_rate(config)
-    console.say("%s; %s%s; moving average %s." % (
-        where[0].upper() + where[1:], pipeline.batch_line(config, devices),
+    servers = settings.ps_tasks
+    held = "variables on %d parameter server%s; " % (servers, "s" if servers > 1 else "") if servers else ""
+    console.say("%s; %s%s%s; moving average %s." % (
+        where[0].upper() + where[1:], held, pipeline.batch_line(config, devices),
         "; learning rate %.4g" % rate if rate else "",
         "on" if train_config.optimizer.use_moving_average else "off"))
     for change in changes:
@@ -108,6 +111,17 @@ def _run(settings, console, devices, config, folder):
 
 
 def _train_with(settings, console, devices, config, folder, health, stop, began, hooks):
+    def lost(what):
+        _end(folder, "failed", hooks, FAILED)
+        console.error("%s\nStart the training again: it goes on from the newest checkpoint." % what)
+        os._exit(FAILED)
+
+    # They import TensorFlow while this process does.
+    with ParameterServers(settings.ps_tasks, lost) as servers:
+        _train_on(servers, settings, console, devices, config, folder, health, stop, began, hooks)
+
+
+def _train_on(servers, settings, console, devices, config, folder, health, stop, began, hooks):
     from trainers.quiet import import_tensorflow
     import_tensorflow()
     device_choice.check_session_devices(devices)
@@ -120,7 +134,7 @@ def _train_with(settings, console, devices, config, folder, health, stop, began,
 
     if settings.trainer.value == "clone":
         from trainers import clone
-        clone.train(config, settings, devices, folder, make_step_hook, console.say)
+        clone.train(config, settings, devices, folder, make_step_hook, console.say, servers)
     else:
         from trainers import mirrored
         mirrored.train(config, settings, devices, folder, make_step_hook, console.say)
