@@ -3,7 +3,7 @@ import os
 import sys
 import time
 
-from trainers import data, dataset as datasets, devices as device_choice, pipeline, run_dir as runs
+from trainers import batch_norm, data, dataset as datasets, devices as device_choice, pipeline, run_dir as runs
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, SETTINGS_REFUSED, Refused
 from trainers.health import Health
@@ -63,6 +63,8 @@ def _say_what_will_happen(console, settings, devices, dataset, config_path, conf
         "on" if train_config.optimizer.use_moving_average else "off"))
     for change in changes:
         console.say("  " + change)
+    for caution in batch_norm.cautions(config, devices.count):
+        console.say("  " + caution)
     console.say("Config %s; everything goes to %s, TensorFlow's own log to %s." % (
         os.path.relpath(config_path) if not settings.pipeline_config else config_path, folder,
         os.path.join(folder, runs.LOG)))

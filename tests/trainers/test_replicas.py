@@ -44,3 +44,9 @@ def test_mirrored_averages_the_statistics_of_the_replicas_and_clones_keep_those_
     seen = {"mirrored": (1 + 3) / 2.0, "clone": 1}[trainer]
     moving_mean = reader.get_tensor("FeatureExtractor/TinySsd/first/BatchNorm/moving_mean")
     assert moving_mean == pytest.approx(0.5 * seen * sums, rel=1e-4, abs=1e-6)
+
+
+def test_a_run_too_short_for_its_batch_norm_says_so_once(by_device):
+    _, run = by_device
+    assert run.console.count("  After 1 step the batch norm statistics of feature_extractor.conv_hyperparams "
+                             "(decay 0.5) are still 50 % their initial values") == 1
