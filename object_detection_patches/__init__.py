@@ -12,6 +12,7 @@ PATCHES = (
     "input_map_without_autograph",
     "clone_devices_on_cpu",
     "clone_trainer_session",
+    "quantized_clones",
     "input_context_in_training",
     "files_divided_before_shuffling",
 )

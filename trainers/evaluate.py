@@ -6,7 +6,7 @@ from typing import Any, Dict, List, NamedTuple
 
 import tensorflow.compat.v1 as tf
 from object_detection import eval_util, inputs, model_lib
-from object_detection.builders import model_builder
+from object_detection.builders import graph_rewriter_builder, model_builder
 from object_detection.core import standard_fields as fields
 from object_detection.metrics import coco_evaluation
 from object_detection.utils import label_map_util, object_detection_evaluation
@@ -137,6 +137,8 @@ def _build(configs):
     detections = model.postprocess(predictions, shapes)
     losses = {name if name.startswith(LOSS_PREFIX) else LOSS_PREFIX + name: loss
               for name, loss in model.loss(predictions, shapes).items()}
+    if "graph_rewriter_config" in configs:
+        graph_rewriter_builder.build(configs["graph_rewriter_config"], is_training=False)()
     groundtruth = model_lib._prepare_groundtruth_for_eval(     # pylint: disable=protected-access; the API is pinned
         model, False, configs["eval_input_config"].max_number_of_boxes)
     results = eval_util.result_dict_for_batched_example(

@@ -28,6 +28,16 @@ def all_reduce(settings, devices):
     return tf.distribute.ReductionToOneDevice(), None
 
 
+def run_config(config, settings, devices, run_dir, strategy):
+    """RunConfig of the Estimator, with the checkpoint limits of settings and config."""
+    return tf.estimator.RunConfig(
+        model_dir=run_dir, train_distribute=strategy, session_config=session_config(devices),
+        keep_checkpoint_max=settings.keep_checkpoints,
+        keep_checkpoint_every_n_hours=config.train_config.keep_checkpoint_every_n_hours,
+        save_checkpoints_secs=None, save_checkpoints_steps=None,    # checkpoint_hook saves
+        save_summary_steps=100, log_step_count_steps=None)
+
+
 def train(config, settings, devices, run_dir, make_step_hook, say):
     """Trains to config.train_config.num_steps.
 
@@ -43,19 +53,14 @@ def train(config, settings, devices, run_dir, make_step_hook, say):
     if remark:
         say(remark)
     strategy = tf.distribute.MirroredStrategy(devices=list(devices.names), cross_device_ops=cross_device_ops)
-    run_config = tf.estimator.RunConfig(
-        model_dir=run_dir, train_distribute=strategy, session_config=session_config(devices),
-        keep_checkpoint_max=settings.keep_checkpoints,
-        keep_checkpoint_every_n_hours=config.train_config.keep_checkpoint_every_n_hours,
-        save_checkpoints_secs=None, save_checkpoints_steps=None,    # checkpoint_hook saves
-        save_summary_steps=100, log_step_count_steps=None)
     configs = config_util.create_configs_from_pipeline_proto(config)
     build_model = fine_tune.watched(functools.partial(model_builder.build, model_config=configs["model"]),
                                     configs["train_config"], say)
     model_fn = model_lib.create_model_fn(build_model, configs, model_hparams.create_hparams())
     train_input_fn = inputs.create_train_input_fn(
         configs["train_config"], configs["train_input_config"], configs["model"])
-    estimator = tf.estimator.Estimator(model_fn=model_fn, config=run_config)
+    estimator = tf.estimator.Estimator(
+        model_fn=model_fn, config=run_config(config, settings, devices, run_dir, strategy))
     # The patched input function divides the batch by the replicas; one that takes no context would not.
     estimator.train(
         lambda input_context: train_input_fn(input_context=input_context), max_steps=config.train_config.num_steps,

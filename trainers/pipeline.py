@@ -92,6 +92,7 @@ def effective(config, settings, dataset, devices):
     _use_fine_tune_checkpoint(config, settings, changes)
     _clear_sync_replicas(config, devices, changes)
     _refuse_unbatchable_shapes(config, devices)
+    _refuse_quantised_replicas(config, settings, devices)
     return Effective(config, changes)
 
 
@@ -264,3 +265,11 @@ def _refuse_unbatchable_shapes(config, devices):
                       "device." % share,
                       "Set pad_to_max_dimension: true in the config, or BATCH_SIZE=%d (one picture a device)." %
                       devices.count, SETTINGS_REFUSED)
+
+
+def _refuse_quantised_replicas(config, settings, devices):
+    # tf.contrib.quantize rewrites the whole graph from the first replica, while the others are still being built.
+    if config.HasField("graph_rewriter") and settings.trainer.value == "mirrored" and devices.count > 1:
+        raise Refused("Quantised training (graph_rewriter in the config) works on one device with TRAINER=mirrored, "
+                      "not on %d." % devices.count,
+                      "Set TRAINER=clone, which trains it on several, or NUM_GPUS=1.", SETTINGS_REFUSED)

@@ -40,6 +40,13 @@ def build():
     return dataset.map(fn_to_map)
   return dataset_map_fn
 """,
+    "object_detection/builders/graph_rewriter_builder.py": """
+def build(is_training):
+  '''Returns a function.'''
+  def graph_rewrite_fn():
+    contrib_quantize.experimental_create_training_graph(quant_delay=0)
+  return graph_rewrite_fn
+""",
     "object_detection/inputs.py": """
 def create_train_input_fn(train_config, train_input_config, model_config):
   def _train_input_fn(params=None):
@@ -50,6 +57,8 @@ def create_train_input_fn(train_config, train_input_config, model_config):
     "object_detection/legacy/trainer.py": """
 def train(loss):
   session_config = tf.ConfigProto(allow_soft_placement=True)
+  with tf.device(deploy_config.variables_device()):
+    graph_hook_fn()
   slim.learning.train(loss, session_config=session_config)
 """,
     "deployment/model_deploy.py": """

@@ -39,17 +39,19 @@ def register():
     model_builder.SSD_FEATURE_EXTRACTOR_CLASS_MAP.update(tiny_ssd=TinySsd, tiny_ssd_by_device=TinySsdByDevice)
 
 
+def _after_registering(function):
+    # Late: the entrypoint decides on devices before TensorFlow is imported.
+    def register_and_call(*args):
+        register()
+        return function(*args)
+    return register_and_call
+
+
 def main(arguments):
     import entrypoint
-    from trainers import train
-    train_with = train._train_with
-
-    def register_and_train(*args):
-        # Late: the entrypoint decides on devices before TensorFlow is imported.
-        register()
-        train_with(*args)
-
-    train._train_with = register_and_train
+    from trainers import evaluation, train
+    train._train_with = _after_registering(train._train_with)
+    evaluation._build = _after_registering(evaluation._build)
     return entrypoint.main(arguments)
 
 
