@@ -20,6 +20,13 @@ servers = ParameterServers(int(sys.argv[1]), print)
 if sys.argv[2] == "connect":
     import tensorflow.compat.v1 as tf
     servers.connect(tf.ConfigProto(device_count={"CPU": 2}))
+if sys.argv[3] == "error":
+    try:
+        with servers:
+            print(" ".join(map(str, servers.pids)), flush=True)
+            raise ValueError("diverged, say")
+    except ValueError:
+        time.sleep(60)
 print(" ".join(map(str, servers.pids)), flush=True)
 if sys.argv[3] == "exec":
     os.execvp("sleep", ["sleep", "60"])
@@ -57,7 +64,7 @@ def environment_of(pid):
 
 @pytest.fixture
 def parent(project_dir):
-    """function(servers, "start" or "connect", "sleep" or "exec") -> Popen; its first line has been read."""
+    """function(servers, "start" or "connect", "sleep", "error" or "exec") -> Popen; its first line has been read."""
     started = []
 
     def start(count, how_far, then):
@@ -130,6 +137,12 @@ def test_the_kernel_kills_servers_whose_training_was_killed(parent):
     process = parent(2, "start", "sleep")
     process.kill()
     assert all_gone(process.pid, within_secs=1)
+
+
+def test_servers_end_with_an_error_of_the_training(parent):
+    process = parent(2, "start", "error")
+    assert all_gone(process.pid, within_secs=5)
+    assert process.poll() is None
 
 
 @pytest.mark.tensorflow
