@@ -15,4 +15,10 @@ PATCHES = (
     "quantized_clones",
     "input_context_in_training",
     "files_divided_before_shuffling",
+    "whole_batch_loss",
+    "weight_decay_under_strategy",
+    "clip_summed_gradient",
+    "same_trained_variables",
+    "mine_every_picture",
+    "same_training_summaries",
 )

@@ -41,6 +41,10 @@ class File:
         """Puts the simple statement `new` where the simple statement `old` is."""
         self._edit(_ReplaceStatement(self, inside, old, new), "the statement `{}`".format(old), inside)
 
+    def insert_before(self, old, new, inside=None):
+        """Puts the statement `new` before the simple statement `old`."""
+        self._edit(_InsertBefore(self, inside, old, new), "the statement `{}`".format(old), inside)
+
     def insert_first(self, statement, function):
         """Makes `statement` the first of a function, after its docstring."""
         self._edit(_InsertFirst(self, function, statement), "the function {}".format(function), None)
@@ -160,6 +164,23 @@ class _ReplaceStatement(_Edit):
                 and isinstance(original.body[0], self._kind) and self.file.same(original.body[0], self._old)):
             return updated.with_changes(body=self._new.body)
         return None
+
+
+class _InsertBefore(_Edit):
+    def __init__(self, file, inside, old, new):
+        super().__init__(file, inside)
+        # What is new is marked itself, rather than the statement after it.
+        self.marks_statement = False
+        self._old = old
+        self._kind = type(file.statement(old).body[0])
+        self._new = file.statement(new)
+
+    def edit(self, original, updated):
+        if not (self.here and isinstance(original, cst.SimpleStatementLine) and len(original.body) == 1
+                and isinstance(original.body[0], self._kind) and self.file.same(original.body[0], self._old)):
+            return None
+        new = self._new.with_changes(leading_lines=[*updated.leading_lines, self.file.comment()])
+        return cst.FlattenSentinel([new, updated.with_changes(leading_lines=[])])
 
 
 class _InsertFirst(_Edit):

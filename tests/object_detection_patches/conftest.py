@@ -13,6 +13,17 @@ FILES = {
     "object_detection/model_lib.py": """
 def create_model_fn():
   def model_fn(mode, scaffold=None):
+    losses = detection_model.regularization_losses()
+    losses_dict['Loss/total_loss'] = tf.add_n(losses)
+    clip_gradients_value = None
+    if train_config.gradient_clipping_by_norm > 0:
+      clip_gradients_value = train_config.gradient_clipping_by_norm
+    for var in optimizer_summary_vars:
+      tf.summary.scalar(var.op.name, var)
+    summaries = [] if use_tpu else None
+    train_op = slim.optimizers.optimize_loss(
+        clip_gradients=clip_gradients_value,
+        summaries=summaries)
     if scaffold is None:
       scaffold = object()
     return scaffold
@@ -56,10 +67,37 @@ def create_train_input_fn(train_config, train_input_config, model_config):
 """,
     "object_detection/legacy/trainer.py": """
 def train(loss):
+  clones = model_deploy.create_clones(deploy_config, model_fn, [input_queue])
+  for var in optimizer_summary_vars:
+    tf.summary.scalar(var.op.name, var, family='LearningRate')
+  total_loss, grads_and_vars = model_deploy.optimize_clones(
+      clones, regularization_losses=regularization_losses)
+  grads_and_vars = slim.learning.clip_gradient_norms(
+      grads_and_vars, train_config.gradient_clipping_by_norm)
+  for loss_tensor in tf.losses.get_losses():
+    global_summaries.add(tf.summary.scalar(loss_tensor.op.name, loss_tensor))
+  global_summaries.add(
+      tf.summary.scalar('Losses/TotalLoss', tf.losses.get_total_loss()))
   session_config = tf.ConfigProto(allow_soft_placement=True)
   with tf.device(deploy_config.variables_device()):
     graph_hook_fn()
   slim.learning.train(loss, session_config=session_config)
+""",
+    "object_detection/meta_architectures/ssd_meta_arch.py": """
+class SSDMetaArch(object):
+  def loss(self, batch_reg_weights):
+    '''Sums it up.'''
+    return loss_dict
+""",
+    "object_detection/meta_architectures/faster_rcnn_meta_arch.py": """
+class FasterRCNNMetaArch(object):
+  def _loss_box_classifier(self, loss_dict):
+    if self._hard_example_miner:
+      losses = self._unpad_proposals_and_apply_hard_mining(
+          proposal_boxlists, second_stage_loc_losses,
+          second_stage_cls_losses, num_proposals)
+    loss_dict['Loss/BoxClassifierLoss/mask_loss'] = mask_loss
+    return loss_dict
 """,
     "deployment/model_deploy.py": """
 class DeploymentConfig(object):

@@ -57,6 +57,11 @@ def test_a_statement_is_replaced():
     assert b"return y\n" in edited("replace_statement", "return  x", "return y")
 
 
+def test_a_statement_is_inserted_before_another_and_marked():
+    assert b"2)\n  # Changed by the tfod-train patch some_patch.\n  if x:\n    x = y\n  return x\n" in edited(
+        "insert_before", "return  x", "if x:\n  x = y")
+
+
 def test_parameters_are_appended():
     assert b"def outer(a,  b=1, c=None, d=None):" in edited("add_parameters", "c=None, d=None", "outer")
 
@@ -71,6 +76,7 @@ def test_an_assignment_is_guarded_whole():
 @pytest.mark.parametrize("method, arguments", [
     ("replace_expression", ("a is True", "b")),
     ("replace_statement", ("return z", "return y")),
+    ("insert_before", ("return z", "pass")),
     ("insert_first", ("pass", "inner")),
     ("add_parameters", ("b=2", "outer")),
     ("guard_assignment", ("y", "y is None", "outer")),
@@ -83,6 +89,7 @@ def test_a_missing_construct_is_named_with_patch_and_file(method, arguments):
 @pytest.mark.parametrize("method, arguments", [
     ("replace_expression", ("a is None", "b")),
     ("replace_statement", ("return x", "return y")),
+    ("insert_before", ("return x", "pass")),
     ("insert_first", ("pass", "outer")),
     ("add_parameters", ("c=None", "outer")),
     ("guard_assignment", ("x", "x is None", "outer")),
