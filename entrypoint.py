@@ -24,7 +24,12 @@ def main(arguments):
         sys.stderr.write("There is no command %s.\n%s\n" % (name, usage()))
         return 2
     from importlib import import_module
-    from trainers.outcome import run
+    try:
+        from trainers.outcome import run
+    except ImportError as missing:
+        sys.stderr.write("%s is not installed for %s.\nUse make train, or .venv/bin/python after make setup.\n" % (
+            missing.name, sys.executable))
+        return 3
     _, module, function = COMMANDS[name]
     return run(lambda settings, console: getattr(import_module(module), function)(settings, console, arguments[1:]))
 

@@ -13,7 +13,8 @@ RUNS = "/runs"
 # command: the folder it writes. No more than that is asked for: to train, data may be read-only.
 WRITES = {"train": RUNS, "eval": RUNS, "data": "/data"}
 
-# "preflight failed" in the table of exit codes.
+# As in the table of exit codes.
+SETTINGS_REFUSED = 2
 PREFLIGHT_FAILED = 3
 
 
@@ -44,6 +45,18 @@ def refusal(command):
     ).format(folder, owner.st_uid, owner.st_gid, user, group, user, group, folder[1:])
 
 
+def lost(command, environ):
+    """Two sentences when RUN_DIR is in no folder of the host's, and its results would go with the container."""
+    run_dir = environ.get("RUN_DIR")
+    if command not in ("train", "eval") or not run_dir:
+        return None
+    if os.path.realpath(run_dir).startswith(RUNS + os.sep):
+        return None
+    return ("RUN_DIR={} is outside of runs/, and would be lost with the container.\n"
+            "Name a folder in it, RUN_DIR=runs/{}, or train without Docker: RUN_IN=venv.").format(
+                run_dir, os.path.basename(run_dir.rstrip("/")) or "NAME")
+
+
 def device(environ):
     """DEVICE for the command: what is set, else `cpu` when the container was given no GPU on purpose."""
     if environ.get("DEVICE"):
@@ -63,7 +76,12 @@ def command_line(arguments, environ):
 
 def main(arguments):
     become_owner(RUNS)
-    problem = refusal(arguments[0] if arguments else None)
+    command = arguments[0] if arguments else None
+    problem = lost(command, os.environ)
+    if problem:
+        print(problem, file=sys.stderr)
+        return SETTINGS_REFUSED
+    problem = refusal(command)
     if problem:
         print(problem, file=sys.stderr)
         return PREFLIGHT_FAILED

@@ -83,6 +83,8 @@ def run_entrypoint(command, arguments, environ):
             "Settings are variables: make {} TRAINER=clone".format(command),
             code=2,
         )
+    # Only converting pets reads it, and compose would refuse to start anything where it names no folder.
+    environ = dict(environ, PETS_DIR="")
     gpus = host.count_gpus()
     place = find_place(environ, gpus, command)
     settings, line = where.devices(environ, gpus, command, place.kind)
@@ -226,9 +228,11 @@ def in_container(environ, command, options=()):
 
 def nearly_settings(environ):
     """Variables named almost like a setting, which the container has to see to refuse them (TRAINNER=clone);
-    compose.yaml passes on only those it lists."""
-    with open(os.path.join(ROOT, "compose.yaml")) as source:
-        known = set(re.findall(r"^ +([A-Z][A-Z_]+):", source.read(), flags=re.MULTILINE))
+    compose.yaml passes on only those it lists. .env.example lists those of the host too."""
+    known = set()
+    for name, pattern in (("compose.yaml", r"^ +([A-Z][A-Z_]+):"), (".env.example", r"^#([A-Z][A-Z_]+)=")):
+        with open(os.path.join(ROOT, name)) as source:
+            known.update(re.findall(pattern, source.read(), flags=re.MULTILINE))
     return [
         name
         for name in sorted(environ)

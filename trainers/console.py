@@ -52,10 +52,16 @@ class Console(object):
     def error(self, sentence):
         """One line on the terminal's stderr, also in the log."""
         self.end_progress()
-        if self._log:
-            self._log.write(sentence + "\n")
+        self._to_log(sentence + "\n")
         self._errors.write(sentence + "\n")
         self._errors.flush()
+
+    def _to_log(self, text):
+        if self._log:
+            try:
+                self._log.write(text)
+            except OSError:
+                pass        # the disk may be full, and people must still hear of it
 
     def say_from_signal(self, sentence):
         """As `say`, from a signal handler: that may have interrupted a write, and buffered files cannot be re-entered."""
@@ -64,8 +70,7 @@ class Console(object):
 
     def say(self, sentence=""):
         """One line for people, also in the log."""
-        if self._log:
-            self._log.write(sentence + "\n")
+        self._to_log(sentence + "\n")
         if self._bar is not None:
             self._bar.clear()
         self._terminal.write(sentence + "\n")
@@ -82,8 +87,7 @@ class Console(object):
 
     def log_traceback(self):
         """The traceback of the exception being handled, into the log only."""
-        if self._log:
-            self._log.write(traceback.format_exc())
+        self._to_log(traceback.format_exc())
 
     def progress(self, done, total, text, unit):
         """Shows that `done` of `total` (int; total may be 0: unknown) is reached, with `text` beside it."""

@@ -46,7 +46,7 @@ def _wait_for_a_run(folder, console, health):
     waited = 0
     while runs.newest_checkpoint(folder) is None:
         if waited % 60 == 0:
-            console.say("Waiting for the first checkpoint in %s." % folder)
+            console.say("Waiting for the first checkpoint in %s; Ctrl-C ends it, EVAL_MODE=once does not wait." % folder)
         health.beat("waiting")
         time.sleep(POLL_SECS)
         waited += POLL_SECS
@@ -62,21 +62,43 @@ class _Evaluations(object):
         self._devices = devices
         self._health = health
         self._out = os.path.join(folder, FOLDER)
+        if not os.path.isfile(os.path.join(folder, runs.CONFIG)):
+            raise Refused("%s holds checkpoints, but no %s beside them." % (folder, runs.CONFIG),
+                          "Set RUN_DIR to the folder of a run.", SETTINGS_REFUSED)
         self._config = pipeline.parse(os.path.join(folder, runs.CONFIG))
         self._evaluator = None
         _check_records(self._config)
         os.makedirs(self._out, exist_ok=True)
 
     def run(self, mode):
+        step = None
         while True:
-            checkpoint, step = runs.newest_checkpoint(self._folder)
-            code = self._evaluate_once(checkpoint, step)
+            checkpoint, step = self._next(step, mode)
+            try:
+                code = self._evaluate_once(checkpoint, step)
+            except Exception:
+                if os.path.exists(checkpoint + ".index"):
+                    raise
+                continue        # the training deleted it meanwhile: KEEP_CHECKPOINTS newer ones are there
             if code or mode == "once":
                 return code
             if mode == "until_step" and step >= self._last_step():
                 return 0
-            if not self._wait_for_another(step, mode):
+            if runs.newest_checkpoint(self._folder)[1] == step and not self._wait_for_another(step, mode):
                 return 0
+
+    def _next(self, previous, mode):
+        """(path, step) to evaluate: the newest for `once`, else the oldest there is after `previous` and not done."""
+        newest = runs.newest_checkpoint(self._folder)
+        if mode == "once":
+            return newest
+        done = {entry["step"] for entry in self._read_metrics()["evaluations"]}
+        waiting = [(path, step) for path, step in runs.checkpoints(self._folder)
+                   if step not in done and (previous is None or step > previous)]
+        return waiting[0] if waiting else newest
+
+    def _read_metrics(self):
+        return read_json(os.path.join(self._out, METRICS)) or {"evaluations": []}
 
     def _last_step(self):
         """The run's last step as of now: a resumed run may have been given more."""
@@ -100,7 +122,7 @@ class _Evaluations(object):
         """Evaluates one checkpoint unless that was done, by this process or another; shows the result."""
         with open(os.path.join(self._out, ".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            metrics = read_json(os.path.join(self._out, METRICS)) or {"evaluations": []}
+            metrics = self._read_metrics()
             done = [entry for entry in metrics["evaluations"] if entry["step"] == step]
             if done:
                 self._console.say("Step %d was evaluated before." % step)
@@ -130,7 +152,8 @@ class _Evaluations(object):
         self._console.end_progress()
         from trainers import draw
         names = _class_names(self._config)
-        title = "step %d, mAP@.5IOU %.2f; solid: detections, dashed: truth" % (result.step, result.metrics[MAP50])
+        title = "step %d, mAP@.5IOU %.2f; solid: detections with a score of %.1f and more, dashed: truth" % (
+            result.step, result.metrics[MAP50], draw.MIN_SCORE)
         records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
         drawing = draw.sheet(draw.with_originals(result.pictures, records), names, title)
         write_atomically(os.path.join(self._out, DRAWING), drawing)
@@ -145,7 +168,7 @@ class _Evaluations(object):
         table = Table(title="Average precision at IOU 0.5, step %d" % entry["step"])
         table.add_column("class")
         table.add_column("AP@.5IOU", justify="right")
-        for name, value in entry["per_class_ap50"].items():
+        for name, value in sorted(entry["per_class_ap50"].items()):
             table.add_row(name, "%.3f" % value)
         self._console.table(table)
         self._console.say("Evaluated %d of %d pictures in %s with %s weights: COCO mAP %.3f, mAP@.5IOU %.3f." % (

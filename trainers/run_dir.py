@@ -16,6 +16,9 @@ from trainers.files import read_json, write_atomically, write_json
 CONFIG = "pipeline.config"
 MANIFEST = "run.json"
 LOG = "train.log"
+# The event file with the graph, the log and the first metrics: 15 MB for the small models in configs/. What the
+# checkpoints need is checked when the graph is built (trainers/progress.py).
+ROOM_TO_START_BYTES = 64 * 2 ** 20
 _LOCKS = []
 
 
@@ -24,17 +27,19 @@ def default(dataset_name, trainer):
     return os.path.join("runs", "%s-%s" % (dataset_name, trainer))
 
 
+def checkpoints(folder):
+    """(path, step) of each complete checkpoint, oldest first, read without TensorFlow."""
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    with_data = {name.split(".data-")[0] for name in names if ".data-" in name}
+    steps = [int(match.group(1)) for match in (re.match(r"model\.ckpt-(\d+)\.index$", name) for name in names) if match]
+    found = [(os.path.join(folder, "model.ckpt-%d" % step), step) for step in sorted(steps)]
+    return [(path, step) for path, step in found if os.path.basename(path) in with_data]
+
+
 def newest_checkpoint(folder):
-    """(path, step) of the newest complete checkpoint, read without TensorFlow; None where there is none."""
-    found = []
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        match = re.match(r"model\.ckpt-(\d+)\.index$", name)
-        if match:
-            found.append((int(match.group(1)), os.path.join(folder, name[:-len(".index")])))
-    for step, path in sorted(found, reverse=True):
-        if any(name.startswith(os.path.basename(path) + ".data-") for name in os.listdir(folder)):
-            return path, step
-    return None
+    """(path, step) of the newest complete checkpoint; None where there is none."""
+    found = checkpoints(folder)
+    return found[-1] if found else None
 
 
 def prepare(folder, config, settings):
@@ -54,6 +59,8 @@ def prepare(folder, config, settings):
     newest = newest_checkpoint(folder)
     ours = os.path.exists(os.path.join(folder, MANIFEST)) and os.path.exists(os.path.join(folder, CONFIG))
     elsewhere = "Set RUN_DIR to another folder, or delete this one."
+    if not _is_our_manifest(os.path.join(folder, MANIFEST)):
+        raise Refused("%s holds a run.json of something else." % folder, elsewhere)
     if not ours and _holds_a_checkpoint(folder):
         raise Refused("%s holds checkpoints of something else (no run.json beside them)." % folder, elsewhere)
     if newest and settings.resume.value == "never":
@@ -67,7 +74,17 @@ def prepare(folder, config, settings):
         if differences:
             raise Refused("%s holds a run of another model: %s." % (folder, ", ".join(differences)), elsewhere)
     _create_and_lock(folder)
+    check_free_space(folder, ROOM_TO_START_BYTES)
     return newest[1] if newest else 0
+
+
+def _is_our_manifest(path):
+    """True where the file is ours or is not there."""
+    try:
+        manifest = read_json(path)
+    except (ValueError, OSError):
+        return not os.path.isfile(path)
+    return manifest is None or (isinstance(manifest, dict) and "settings" in manifest)
 
 
 def _holds_a_checkpoint(folder):
@@ -79,6 +96,8 @@ def _create_and_lock(folder):
     try:
         os.makedirs(folder, exist_ok=True)
         lock = open(os.path.join(folder, ".lock"), "w")
+    except (FileExistsError, NotADirectoryError):
+        raise Refused("RUN_DIR=%s is not a folder." % folder, "Choose another name.", PREFLIGHT_FAILED)
     except OSError as error:
         raise Refused("RUN_DIR=%s cannot be written: %s." % (folder, error.strerror),
                       "Choose a folder that belongs to you, or change its owner.", PREFLIGHT_FAILED)
@@ -101,7 +120,7 @@ def check_free_space(folder, needed_bytes):
     """Refuses to start where the checkpoints to keep would not fit."""
     free = shutil.disk_usage(folder).free
     if free < needed_bytes:
-        raise Refused("%s has %d MB free; this run's checkpoints need about %d MB." % (
+        raise Refused("%s has %d MB free; this run needs about %d MB." % (
             folder, free // 2 ** 20, needed_bytes // 2 ** 20),
             "Free some space, set RUN_DIR to another disk, or lower KEEP_CHECKPOINTS.", PREFLIGHT_FAILED)
 

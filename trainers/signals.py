@@ -29,7 +29,7 @@ class StopRequest(object):
         if self.requested or not self.in_steps:
             # Nothing to save before the first step; and who asks twice does not want to wait. TensorFlow's threads
             # would hold up a normal exit.
-            self._say("Stopped.")
+            self._say("Stopped at once: nothing was saved." if not self.in_steps else "Stopped at once.")
             self._before_exit(number)
             os._exit(128 + number)
         self.requested = number

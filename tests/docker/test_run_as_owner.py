@@ -38,3 +38,15 @@ def test_commands_go_to_the_entrypoint_and_tensorboard_to_tensorboard(run_as_own
 ])
 def test_the_mounted_pictures_are_the_source_of_pets(run_as_owner, arguments, environ, source):
     assert run_as_owner.command_line(arguments, environ)[2:] == arguments + source
+
+
+@pytest.mark.parametrize("run_dir, is_lost", [
+    (None, False), ("runs/mine", False), ("/runs/mine", False), ("./runs/mine/", False), ("/tmp/mine", True),
+    ("mine", True), ("runs", True), ("runs/../mine", True)])
+def test_a_run_outside_of_the_mounted_folder_is_refused_before_its_results_are_lost(
+        run_as_owner, monkeypatch, run_dir, is_lost):
+    monkeypatch.chdir("/")
+    environ = {} if run_dir is None else {"RUN_DIR": run_dir}
+    problem = run_as_owner.lost("train", environ)
+    assert (problem is not None) == is_lost
+    assert run_as_owner.lost("data", environ) is None

@@ -69,6 +69,7 @@ class Machine:
         for path in (self.root, self.bin, self.home, self.root / "docker", self.root / "runs"):
             path.mkdir()
         shutil.copytree(os.path.join(REPOSITORY, "launcher"), str(self.root / "launcher"))
+        (self.root / ".env.example").write_text("#TRAINER=mirrored\n#RUN_IN=\n")
         (self.root / "compose.yaml").write_text("services:\n  train:\n    environment:\n      TRAINER:\n")
         for minor in ("3.6", "3.7"):
             for name in ("build", "tensorflow", "requirements", "test"):

@@ -80,6 +80,16 @@ def test_a_misspelt_setting_reaches_the_container_so_that_it_can_refuse_it(machi
     assert "--no-TTY --env TRAINNER train " in out
 
 
+def test_a_misspelt_name_of_the_hosts_reaches_the_container_too(machine):
+    machine.add_docker()
+    assert "--no-TTY --env RUNIN train " in machine.run("train", RUNIN="venv").out
+
+
+def test_training_does_not_mind_a_pets_dir_that_is_not_there(machine):
+    machine.add_docker()
+    assert machine.run("train", PETS_DIR="/nope").returncode == 0
+
+
 def test_the_exit_code_of_the_container_is_passed_on(machine):
     machine.add_docker()
     assert machine.run("train", EXIT_WITH="143").returncode == 143

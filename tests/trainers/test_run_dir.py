@@ -21,7 +21,7 @@ def a_run(folder, config, *steps):
     from trainers import run_dir
     folder.mkdir()
     run_dir.write_config(str(folder), config)
-    (folder / run_dir.MANIFEST).write_text("{}")
+    (folder / run_dir.MANIFEST).write_text('{"settings": {}}')
     for step in steps:
         (folder / ("model.ckpt-%d.index" % step)).write_bytes(b"")
         (folder / ("model.ckpt-%d.data-00000-of-00001" % step)).write_bytes(b"")
@@ -82,10 +82,16 @@ def test_a_second_training_in_the_same_folder_is_refused(tmp_path, config, read_
     assert not run_dir.is_training(folder)
 
 
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path, config, read_settings):
+def test_a_run_dir_that_is_no_folder_is_refused(tmp_path, config, read_settings):
     blocked = tmp_path / "file"
     blocked.write_text("")
-    refused = refusal(str(blocked / "run"), config, read_settings())
+    for folder in (blocked, blocked / "run"):
+        refused = refusal(str(folder), config, read_settings())
+        assert (refused.what, refused.code) == ("RUN_DIR=%s is not a folder." % folder, 3)
+
+
+def test_a_folder_that_cannot_be_written_is_refused(config, read_settings):
+    refused = refusal("/proc/run", config, read_settings())
     assert ("cannot be written" in refused.what, refused.code) == (True, 3)
 
 
@@ -102,3 +108,19 @@ def test_the_manifest_says_how_a_run_ended(tmp_path, config):
     run_dir.finish_manifest(folder, "stopped", 7, 143)
     manifest = files.read_json(os.path.join(folder, run_dir.MANIFEST))
     assert (manifest["outcome"], manifest["step"], manifest["exit_code"]) == ("stopped", 7, 143)
+
+
+@pytest.mark.parametrize("content", ["precious", '{"other": 1}', "[1]"])
+def test_a_foreign_manifest_is_refused_and_left_alone(content, tmp_path, config, read_settings):
+    (tmp_path / "run.json").write_text(content)
+    assert "a run.json of something else" in refusal(str(tmp_path), config, read_settings()).what
+    assert (tmp_path / "run.json").read_text() == content
+
+
+def test_checkpoints_are_listed_by_step_and_only_when_whole(tmp_path, config):
+    from trainers import run_dir
+    folder = a_run(tmp_path / "run", config, 2, 10, 9)
+    os.remove(os.path.join(folder, "model.ckpt-9.data-00000-of-00001"))
+    assert [step for _, step in run_dir.checkpoints(folder)] == [2, 10]
+    assert run_dir.newest_checkpoint(folder) == (os.path.join(folder, "model.ckpt-10"), 10)
+    assert run_dir.newest_checkpoint(str(tmp_path / "nowhere")) is None
