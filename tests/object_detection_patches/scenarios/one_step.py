@@ -14,6 +14,7 @@ import types
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+from tensorflow.python.training import training_util
 
 # What evaluates LVIS metrics is another scenario's matter: this one runs with or without lvis.
 sys.modules["object_detection.metrics.lvis_evaluation"] = types.SimpleNamespace(LVISMaskEvaluator=None)
@@ -26,6 +27,10 @@ from object_detection.legacy import trainer
 from object_detection.protos import eval_pb2, input_reader_pb2
 
 SESSION = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=True)
+# A graph that takes one step is not worth optimizing, nor writing as text.
+SESSION.graph_options.rewrite_options.disable_meta_optimizer = True
+SESSION.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
+training_util.write_graph = lambda *arguments, **keywords: None
 MAX_BOXES = 3
 _FIELDS = standard_fields.InputDataFields
 
