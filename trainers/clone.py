@@ -9,7 +9,7 @@ import tensorflow.compat.v1 as tf
 from object_detection.builders import dataset_builder, model_builder
 from object_detection.legacy import trainer
 
-from trainers import fine_tune
+from trainers import fine_tune, repeatable
 from trainers.devices import session_config
 from trainers.progress import checkpoint_hook
 
@@ -33,7 +33,8 @@ def train(config, settings, devices, run_dir, make_step_hook, say, servers):
         _run_steps(train_tensor, settings, run_dir, make_step_hook(train_tensor), config, arguments)
 
     trainer.train(
-        create_tensor_dict_fn=functools.partial(_next_example, config.train_input_reader),
+        create_tensor_dict_fn=repeatable.seeded(
+            functools.partial(_next_example, config.train_input_reader), settings.seed),
         create_model_fn=fine_tune.watched(build_model, config.train_config, say),
         train_config=config.train_config, master=servers.connect(session_options), task=0, num_clones=devices.count,
         worker_replicas=1, clone_on_cpu=devices.kind == "cpu", ps_tasks=servers.count,

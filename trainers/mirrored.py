@@ -32,6 +32,7 @@ def run_config(config, settings, devices, run_dir, strategy):
     """RunConfig of the Estimator, with the checkpoint limits of settings and config."""
     return tf.estimator.RunConfig(
         model_dir=run_dir, train_distribute=strategy, session_config=session_config(devices),
+        tf_random_seed=settings.seed,
         keep_checkpoint_max=settings.keep_checkpoints,
         keep_checkpoint_every_n_hours=config.train_config.keep_checkpoint_every_n_hours,
         save_checkpoints_secs=None, save_checkpoints_steps=None,    # checkpoint_hook saves

@@ -12,6 +12,7 @@ from typing import Any, List, NamedTuple
 from google.protobuf import text_format
 from object_detection.protos import pipeline_pb2
 
+from trainers import repeatable
 from trainers.errors import SETTINGS_REFUSED, Refused
 
 PROJECT_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -90,6 +91,7 @@ def effective(config, settings, dataset, devices):
     _use_steps(config, settings, changes)
     _use_moving_average(config, settings, changes)
     _use_fine_tune_checkpoint(config, settings, changes)
+    _use_seed(config, settings, changes)
     _clear_sync_replicas(config, devices, changes)
     _refuse_unbatchable_shapes(config, devices)
     _refuse_quantised_replicas(config, settings, devices)
@@ -247,6 +249,11 @@ def _use_fine_tune_checkpoint(config, settings, changes):
         raise Refused("fine_tune_checkpoint %s is not there (no .index file of that name)." %
                       train.fine_tune_checkpoint,
                       "Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, or to none.")
+
+
+def _use_seed(config, settings, changes):
+    if settings.seed is not None:
+        repeatable.order_input(config, lambda message, field, value: _set(message, field, value, changes, "SEED"))
 
 
 def _clear_sync_replicas(config, devices, changes):

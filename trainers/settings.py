@@ -83,6 +83,9 @@ class Settings(BaseModel):
         LearningRateScaling.none, description="`none`, `linear`, `sqrt`: the rate against the config's own batch size")
     use_moving_average: Optional[bool] = Field(
         None, description="`0` or `1` overrides the config, for training and evaluation")
+    seed: Optional[int] = Field(
+        None, ge=0, le=2 ** 31 - 1, description="a number: two runs with it on one machine end in the same checkpoint, "
+        "bit for bit; the input is then read and augmented serially (docs/repeatable.md)")
     fine_tune_checkpoint: Optional[str] = Field(
         None, description="a checkpoint path, or `none` to start from scratch; default from the config")
     all_reduce: AllReduce = Field(
@@ -126,7 +129,6 @@ NOT_SUPPORTED = {
     "TF_CONFIG": ("", "training over several machines is not supported by this version; unset TF_CONFIG"),
     "MIXED_PRECISION": ("0", "mixed precision is not supported by this version; leave MIXED_PRECISION out"),
     "XLA": ("0", "XLA is not supported by this version; leave XLA out"),
-    "SEED": ("", "repeatable runs are not supported by this version; leave SEED out"),
     "STALL_SECS": ("", "the watchdog is not supported by this version; leave STALL_SECS out"),
 }
 
@@ -216,6 +218,8 @@ def _explain(error, given):
         return "%s=%s: choose one of %s%s" % (name, value, ", ".join(choices), hint)
     if error["type"] == "value_error.number.not_ge":
         return "%s=%s: must be %s or more." % (name, value, error["ctx"]["limit_value"])
+    if error["type"] == "value_error.number.not_le":
+        return "%s=%s: must be %s or less." % (name, value, error["ctx"]["limit_value"])
     if error["type"] == "type_error.integer":
         return "%s=%s: must be a whole number." % (name, value)
     if error["type"] == "type_error.bool":
@@ -234,6 +238,9 @@ def _contradictions(given):
     elif given.get("PS_TASKS", "").strip().lstrip("0").isdigit():
         errors.append("PS_TASKS=%s: the mirrored trainer keeps the variables on its devices; set TRAINER=clone, or "
                       "leave PS_TASKS out." % given["PS_TASKS"])
+    if "SEED" in given and given.get("PS_TASKS", "").strip().lstrip("0").isdigit():
+        errors.append("SEED=%s with PS_TASKS=%s: nobody has shown that such runs repeat; leave one of them out." % (
+            given["SEED"], given["PS_TASKS"]))
     return errors
 
 

@@ -3,7 +3,8 @@ import os
 import sys
 import time
 
-from trainers import batch_norm, data, dataset as datasets, devices as device_choice, pipeline, run_dir as runs
+from trainers import batch_norm, data, dataset as datasets, devices as device_choice, pipeline, repeatable
+from trainers import run_dir as runs
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, SETTINGS_REFUSED, Refused
 from trainers.health import Health
@@ -88,6 +89,8 @@ def _run(settings, console, devices, config, folder):
     stop.install()
     console.say("Building the graph; the first step takes about a minute.")
     device_choice.hide_the_rest(devices)
+    if settings.seed is not None:
+        repeatable.choose_deterministic_kernels()
     try:
         _train_with(settings, console, devices, config, folder, health, stop, began, hooks)
     except Refused as refused:

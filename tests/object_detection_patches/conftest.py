@@ -47,8 +47,8 @@ def _read_dataset_internal(filenames, filename_shard_fn):
     filename_dataset = filename_shard_fn(filename_dataset)
 
 def build():
-  def dataset_map_fn(dataset, fn_to_map):
-    return dataset.map(fn_to_map)
+  def dataset_map_fn(dataset, fn_to_map, num_parallel_calls):
+    return dataset.map_with_legacy_function(fn_to_map, num_parallel_calls=num_parallel_calls)
   return dataset_map_fn
 """,
     "object_detection/builders/graph_rewriter_builder.py": """
@@ -57,6 +57,15 @@ def build(is_training):
   def graph_rewrite_fn():
     contrib_quantize.experimental_create_training_graph(quant_delay=0)
   return graph_rewrite_fn
+""",
+    "object_detection/core/batcher.py": """
+class BatchQueue(object):
+  def dequeue(self):
+    return self._queue.dequeue()
+""",
+    "object_detection/core/preprocessor.py": """
+def _strict_random_crop_image(image):
+  return tf.image.sample_distorted_bounding_box(image)
 """,
     "object_detection/inputs.py": """
 def create_train_input_fn(train_config, train_input_config, model_config):

@@ -24,3 +24,24 @@ def test_every_record_is_read_once_an_epoch_by_one_of_the_workers(order, workers
 def test_batch_size_is_divided_among_the_replicas(workers):
     assert "error" not in workers["in order"], workers["in order"]["error"][-2000:]
     assert [size for _, size in workers["in order"]] == [3, 3]
+
+
+@pytest.fixture(scope="module")
+def seeded(play):
+    """What the input of a seeded graph is, and how the clones' queue is emptied."""
+    return play("seeded")
+
+
+@pytest.mark.parametrize("augmentation", ["brightness", "crop"])
+def test_the_input_of_a_seeded_graph_repeats_with_random_augmentation(augmentation, seeded):
+    one, again, other, *unseeded = seeded[augmentation]
+    assert one == again and one != other
+    assert unseeded[0] != unseeded[1]
+
+
+def test_a_seeded_graph_maps_one_picture_at_a_time_and_others_as_many_as_before(seeded):
+    assert seeded["calls"] == [[16], [1]]
+
+
+def test_the_second_clone_takes_its_batch_after_the_first(seeded):
+    assert seeded["second waits"]

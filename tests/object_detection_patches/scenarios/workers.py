@@ -31,18 +31,25 @@ MODEL = """
 
 
 def write_records(folder):
-    """Pictures of 8 x 8 without boxes; a source id is its file and place in it."""
+    """A picture of 8 x 8 pixels of all colors with one box, again and again; a source id is its file and place in it."""
     def text(value):
         return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
 
+    def floats(value):
+        return tf.train.Feature(float_list=tf.train.FloatList(value=[value]))
+
+    box = {"image/object/bbox/" + side: floats(at)
+           for side, at in (("ymin", 0.4), ("xmin", 0.4), ("ymax", 0.6), ("xmax", 0.6))}
+    box["image/object/class/label"] = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
     with tf.Graph().as_default(), tf.Session() as session:
-        picture = session.run(tf.image.encode_png(tf.zeros([8, 8, 3], tf.uint8)))
+        pixels = tf.cast(tf.reshape(tf.range(8 * 8 * 3), [8, 8, 3]), tf.uint8)
+        picture = session.run(tf.image.encode_png(pixels))
     for number in range(FILES):
         with tf.python_io.TFRecordWriter(os.path.join(folder, "records-%d" % number)) as writer:
             for place in range(RECORDS):
-                writer.write(tf.train.Example(features=tf.train.Features(feature={
-                    "image/encoded": text(picture), "image/format": text(b"png"),
-                    "image/source_id": text(b"%d-%d" % (number, place))})).SerializeToString())
+                feature = dict(box, **{"image/encoded": text(picture), "image/format": text(b"png"),
+                                       "image/source_id": text(b"%d-%d" % (number, place))})
+                writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
 
 
 def read(folder, worker, workers, shuffle):
