@@ -76,6 +76,13 @@ def test_every_change_is_told(effective):
         "use_moving_averages: True -> False (USE_MOVING_AVERAGE)"]
 
 
+def test_a_seed_lets_the_input_come_in_one_order_and_says_so(effective):
+    seeded = effective(SEED="0")
+    assert seeded.changes == ["num_readers: 2 -> 1 (SEED)", "num_parallel_map_calls: 2 -> 1 (SEED)",
+                              "num_batch_queue_threads: 8 -> 1 (SEED)"]
+    assert effective().config.train_input_reader.num_readers == 2
+
+
 def test_pictures_of_different_sizes_cannot_share_a_batch(effective):
     assert effective("faster_rcnn_resnet101_pets", BATCH_SIZE="2").config.train_config.batch_size == 2
     with pytest.raises(Refused) as refused:

@@ -53,6 +53,9 @@ def test_a_near_miss_is_named_with_the_setting_it_was_meant_for(name, meant):
     ({"CHECKPOINT_EVERY_STEPS": "8", "CHECKPOINT_EVERY_SECS": "4"},
      "CHECKPOINT_EVERY_STEPS and CHECKPOINT_EVERY_SECS are both set: set one of them."),
     ({"TRAINER": "clone", "ALL_REDUCE": "nccl"}, "ALL_REDUCE=nccl has no meaning with TRAINER=clone: leave it out."),
+    ({"TRAINER": "clone", "SEED": "0", "PS_TASKS": "1"},
+     "SEED=0 with PS_TASKS=1: nobody has shown that such runs repeat; leave one of them out."),
+    ({"SEED": "2147483648"}, "SEED=2147483648: must be 2147483647 or less."),
     ({"CUDA_VISIBLE_DEVICES": "0,,1"}, "CUDA_VISIBLE_DEVICES=0,,1: is a comma-separated list of GPUs, for example 0,1.")])
 def test_settings_that_contradict_each_other_are_refused(environ, sentence):
     assert errors_of(**environ) == [sentence]
