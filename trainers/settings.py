@@ -73,7 +73,7 @@ class Settings(BaseModel):
         None, description="a pipeline config file; default by dataset and device, see configs/")
     run_dir: Optional[str] = Field(
         None, description="checkpoints, metrics, log, evaluation; default `runs/<dataset>-<trainer>`; resumed if it "
-        "holds a matching run")
+        "holds a matching run; in Docker a folder in `runs/`")
     batch_size: Optional[int] = Field(
         None, ge=1, description="images per step over all devices together; default from the config")
     batch_size_per_gpu: Optional[int] = Field(None, ge=1, description="images per step on each device; set this or "

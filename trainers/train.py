@@ -28,19 +28,22 @@ def train(settings, console, arguments):
     config, changes = pipeline.effective(pipeline.parse(config_path), settings, dataset, devices)
     folder = settings.run_dir or runs.default(dataset.name, settings.trainer.value)
     start_step = runs.prepare(folder, config, settings)
+    if start_step >= config.train_config.num_steps:
+        console.say("This run is finished: %s holds step %d, and %d steps were asked for. No step is taken." % (
+            folder, start_step, config.train_config.num_steps))
+        runs.finish_manifest(folder, "finished", start_step, 0)
+        return _afterwards(settings, console, folder)
     _say_what_will_happen(console, settings, devices, dataset, config_path, config, changes, folder, start_step)
     runs.write_config(folder, config)
     if start_step:
         # The run's own checkpoint is gone on from; what it began with is not read again.
         config.train_config.ClearField("fine_tune_checkpoint")
     runs.write_manifest(folder, settings, dataset, devices, config_path, changes, start_step)
-    stopped = 0
-    if start_step >= config.train_config.num_steps:
-        runs.finish_manifest(folder, "finished", start_step, 0)
-    else:
-        stopped = _run(settings, console, devices, config, folder)
-    if stopped:
-        return stopped
+    return _run(settings, console, devices, config, folder) or _afterwards(settings, console, folder)
+
+
+def _afterwards(settings, console, folder):
+    """What follows the last step: the evaluation, or a word on where the checkpoints are."""
     if settings.eval_at_end:
         _become_the_evaluation(settings, console, folder)
     console.say("The checkpoints are in %s." % folder)
@@ -69,10 +72,7 @@ def _say_what_will_happen(console, settings, devices, dataset, config_path, conf
     console.say("Config %s; everything goes to %s, TensorFlow's own log to %s." % (
         os.path.relpath(config_path) if not settings.pipeline_config else config_path, folder,
         os.path.join(folder, runs.LOG)))
-    if start_step >= train_config.num_steps:
-        console.say("This run is finished: %s holds step %d of %d. No step is taken." % (
-            folder, start_step, train_config.num_steps))
-    elif start_step:
+    if start_step:
         console.say("Going on from step %d to %d." % (start_step, train_config.num_steps))
     else:
         console.say("From step 0 to %d." % train_config.num_steps)
@@ -87,7 +87,7 @@ def _run(settings, console, devices, config, folder):
     hooks = []
     stop = StopRequest(console.say_from_signal, lambda number: _end(folder, "stopped", hooks, 128 + number))
     stop.install()
-    console.say("Building the graph; the first step takes about a minute.")
+    console.say("Building the graph; the first step takes a minute or two.")
     device_choice.hide_the_rest(devices)
     if settings.seed is not None:
         repeatable.choose_deterministic_kernels()

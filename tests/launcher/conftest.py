@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import stat
+import signal
 import subprocess
 import sys
 
@@ -126,6 +127,8 @@ class Machine:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             universal_newlines=True,
+            # Where the tests run in the background, SIGINT is ignored, and a process inherits that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def run(self, *arguments, **variables):

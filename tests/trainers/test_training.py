@@ -98,13 +98,13 @@ def test_a_finished_run_takes_no_further_step(run, resumed):
     assert again.checkpoints == [8, 9]
 
 
-def test_evaluation_takes_a_checkpoint_once(run, resumed):
+def test_evaluation_takes_every_checkpoint_that_is_there_and_each_once(run, resumed):
     first = run("eval", resumed[0].folder)
     assert first.code == 0, first.console
     assert "Evaluated 59 of 59 pictures" in first.console
     second = run("eval", resumed[0].folder, EVAL_MODE="once")
     assert (second.code, "Step 9 was evaluated before." in second.lines) == (0, True)
-    assert [entry["step"] for entry in first.metrics()["evaluations"]] == [6, 9]
+    assert [entry["step"] for entry in second.metrics()["evaluations"]] == [6, 8, 9]
 
 
 def test_a_run_of_another_model_is_refused_and_left_alone(run, resumed, tmp_path):
