@@ -64,7 +64,8 @@ class File:
         return cst.EmptyLine(comment=cst.Comment("# Changed by the tfod-train patch {}.".format(self._patch)))
 
     def expression(self, code):
-        """The node of an expression written by a patch."""
+        """The node of an expression written by a patch, with this file's line ends."""
+        code = code.replace("\n", self._module.default_newline)
         return cst.parse_expression(code, config=self._module.config_for_parsing)
 
     def statement(self, code):

@@ -120,18 +120,27 @@ class DeploymentConfig(object):
 
 
 @pytest.fixture(scope="session")
-def play(api_dir, tmp_path_factory):
-    """function(name, *arguments) -> results (dict) of a scenario, run on the patched API in a process of its own:
-    TensorFlow fixes its devices at its first use, and the API under test is chosen by the path."""
-    def run(name, *arguments):
-        results = tmp_path_factory.mktemp("scenario") / "results.json"
-        environment = dict(os.environ, PYTHONPATH=api_dir, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", os.path.join(SCENARIOS, name + ".py"), str(results), *arguments],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, env=environment)
-        assert done.returncode == 0, done.stdout[-3000:]
-        return json.loads(results.read_text())
-    return run
+def play_on(tmp_path_factory):
+    """function(*folders) -> function(name, *arguments) -> results (dict) of a scenario, run with these folders on the
+    Python path in a process of its own: TensorFlow fixes its devices at its first use, and a path chooses the API."""
+    def on(*folders):
+        def run(name, *arguments):
+            results = tmp_path_factory.mktemp("scenario") / "results.json"
+            environment = dict(os.environ, PYTHONPATH=os.pathsep.join(folders), TF_CPP_MIN_LOG_LEVEL="3",
+                               CUDA_VISIBLE_DEVICES="")
+            done = subprocess.run(
+                [sys.executable, "-W", "ignore", os.path.join(SCENARIOS, name + ".py"), str(results), *arguments],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, env=environment)
+            assert done.returncode == 0, done.stdout[-3000:]
+            return json.loads(results.read_text())
+        return run
+    return on
+
+
+@pytest.fixture(scope="session")
+def play(api_dir, play_on):
+    """function(name, *arguments) -> results (dict) of a scenario on the patched API."""
+    return play_on(api_dir)
 
 
 @pytest.fixture

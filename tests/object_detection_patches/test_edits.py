@@ -101,7 +101,8 @@ def test_a_doubled_construct_is_refused(method, arguments):
 
 def test_windows_line_ends_stay():
     data = CODE.replace(b"\n", b"\r\n")
-    for method, arguments in [("guard_assignment", ("x", "x is None", "outer")),
+    for method, arguments in [("replace_expression", ("a is None", "not any([\n      a])", "outer")),
+                              ("guard_assignment", ("x", "x is None", "outer")),
                               ("insert_first", ("pass", "outer"))]:
         result = edited(method, *arguments, data=data)
         assert result.count(b"\n") == result.count(b"\r\n") == data.count(b"\n") + 2
