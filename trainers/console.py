@@ -64,7 +64,7 @@ class Console(object):
                 pass        # the disk may be full, and people must still hear of it
 
     def say_from_signal(self, sentence):
-        """As `say`, from a signal handler: that may have interrupted a write, and buffered files cannot be re-entered."""
+        """As `say`, from a signal handler: it may have interrupted a write, and buffered files are not re-entrant."""
         for target in filter(None, (self._log, self._terminal)):
             os.write(target.fileno(), (sentence + "\n").encode("utf-8"))
 

@@ -21,8 +21,8 @@ LOSS_PREFIX = "Loss/"
 class Picture(NamedTuple):
     """A picture kept for drawing.
 
-    `source_id` is the record's, "" where the reader gives none; `image` is uint8 [height, width, 3] as the model saw it, `size` the picture's own (height, width); boxes are float
-    [n, 4] (ymin, xmin, ymax, xmax) in pixels of that size.
+    `source_id` is the record's, "" where the reader gives none; `image` is uint8 [height, width, 3] as the model saw
+    it, `size` the picture's own (height, width); boxes are float [n, 4] (ymin, xmin, ymax, xmax) in pixels of that size.
     """
     source_id: str
     image: Any
@@ -177,7 +177,8 @@ def _picture(result):
     height, width = (int(side) for side in result[TRUE_SHAPE][0][:2])
     size = tuple(int(side) for side in result[GROUNDTRUTH.original_image_spatial_shape][0])
     found, truth = _detections(result), _ground_truth(result)
-    return Picture(result[SOURCE_ID][0].decode("utf-8"), result["original_image"][0][:height, :width].astype("uint8"), size,
+    seen = result["original_image"][0][:height, :width].astype("uint8")
+    return Picture(result[SOURCE_ID][0].decode("utf-8"), seen, size,
                    found[DETECTIONS.detection_boxes], found[DETECTIONS.detection_scores],
                    found[DETECTIONS.detection_classes], truth[GROUNDTRUTH.groundtruth_boxes],
                    truth[GROUNDTRUTH.groundtruth_classes])

@@ -46,7 +46,8 @@ def _wait_for_a_run(folder, console, health):
     waited = 0
     while runs.newest_checkpoint(folder) is None:
         if waited % 60 == 0:
-            console.say("Waiting for the first checkpoint in %s; Ctrl-C ends it, EVAL_MODE=once does not wait." % folder)
+            console.say("Waiting for the first checkpoint in %s; Ctrl-C ends it, EVAL_MODE=once does not wait." %
+                        folder)
         health.beat("waiting")
         time.sleep(POLL_SECS)
         waited += POLL_SECS
