@@ -97,11 +97,12 @@ class _Edit(cst.CSTTransformer):
     """Walks a file, knows in which class or function it is, and marks the statement in which it changed
     something."""
 
+    marks_statement = True
+
     def __init__(self, file, inside):
         super().__init__()
         self.file = file
         self.found = 0
-        self.marks_statement = True
         self._inside = inside
         self._scope = []
         self._statements = []
@@ -153,42 +154,42 @@ class _ReplaceExpression(_Edit):
         return None
 
 
-class _ReplaceStatement(_Edit):
+class _StatementEdit(_Edit):
+    """An edit at the simple statement `old`, with the statement `new`."""
+
     def __init__(self, file, inside, old, new):
         super().__init__(file, inside)
         self._old = old
         self._kind = type(file.statement(old).body[0])
         self._new = file.statement(new)
 
+    def is_old(self, node):
+        return (self.here and isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1
+                and isinstance(node.body[0], self._kind) and self.file.same(node.body[0], self._old))
+
+
+class _ReplaceStatement(_StatementEdit):
     def edit(self, original, updated):
-        if (self.here and isinstance(original, cst.SimpleStatementLine) and len(original.body) == 1
-                and isinstance(original.body[0], self._kind) and self.file.same(original.body[0], self._old)):
-            return updated.with_changes(body=self._new.body)
-        return None
+        return updated.with_changes(body=self._new.body) if self.is_old(original) else None
 
 
-class _InsertBefore(_Edit):
-    def __init__(self, file, inside, old, new):
-        super().__init__(file, inside)
-        # What is new is marked itself, rather than the statement after it.
-        self.marks_statement = False
-        self._old = old
-        self._kind = type(file.statement(old).body[0])
-        self._new = file.statement(new)
+class _InsertBefore(_StatementEdit):
+    # What is new is marked itself, rather than the statement after it.
+    marks_statement = False
 
     def edit(self, original, updated):
-        if not (self.here and isinstance(original, cst.SimpleStatementLine) and len(original.body) == 1
-                and isinstance(original.body[0], self._kind) and self.file.same(original.body[0], self._old)):
+        if not self.is_old(original):
             return None
         new = self._new.with_changes(leading_lines=[*updated.leading_lines, self.file.comment()])
         return cst.FlattenSentinel([new, updated.with_changes(leading_lines=[])])
 
 
 class _InsertFirst(_Edit):
+    # What is new is marked itself, rather than the function around it.
+    marks_statement = False
+
     def __init__(self, file, function, statement):
         super().__init__(file, function)
-        # What is new is marked itself, rather than the function around it.
-        self.marks_statement = False
         self._statement = file.statement(statement).with_changes(leading_lines=[file.comment()])
 
     def edit(self, original, updated):

@@ -3,7 +3,6 @@
 Argument: a file for the results (a JSON object).
 """
 import json
-import os
 import sys
 import tempfile
 import types
