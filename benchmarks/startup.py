@@ -8,6 +8,7 @@ train at all (saver_under_strategy), and the moving average off. Its .pyc files 
 """
 import argparse
 import compileall
+import copy
 import os
 import shutil
 import subprocess
@@ -41,6 +42,13 @@ def seconds_until(line_start, command, environ):
     raise RuntimeError("%s ended without a step:\n%s" % (" ".join(command), "".join(lines[-15:])))
 
 
+def per_replica(config, replicas):
+    """A copy of the config whose batch_size is one replica's share: what the stock Estimator under a strategy expects."""
+    share = copy.deepcopy(config)
+    share.train_config.batch_size = config.train_config.batch_size // replicas
+    return share
+
+
 def effective_config(work, devices):
     """A config file with the dataset filled in and a per-replica batch, as the stock API takes it."""
     from google.protobuf import text_format
@@ -51,7 +59,7 @@ def effective_config(work, devices):
     config, _ = pipeline.effective(pipeline.parse(CONFIG), settings, found, device_choice.choose(settings, []))
     path = os.path.join(work, "pipeline-%d.config" % devices)
     with open(path, "w") as out:
-        out.write(text_format.MessageToString(pipeline.per_replica(config, devices)))
+        out.write(text_format.MessageToString(per_replica(config, devices)))
     return path
 
 

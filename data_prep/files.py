@@ -29,13 +29,18 @@ def remove_temporaries(folder):
 
 
 def write(path, data):
-    """Write bytes to path: temporary name, flushed to the disk, renamed."""
+    """Write bytes to path: temporary name, flushed to the disk, renamed. What fails leaves nothing behind."""
     unfinished = temporary(path)
-    with open(unfinished, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
+    try:
+        with open(unfinished, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(unfinished)
+        raise
 
 
 def write_json(path, value):

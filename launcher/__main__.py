@@ -14,7 +14,6 @@ from launcher import LaunchError, environment, host, say, where
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD_LOG = os.path.join("runs", "docker-build.log")
-LOG_LINES_SHOWN = 15
 DATASETS = ("mini-pets", "pets")
 NEED_DATA = ("train", "eval")
 
@@ -257,11 +256,9 @@ def build_image(environ):
             ["docker", "compose", "build"], cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT
         )
     if code:
-        with open(path, errors="replace") as log:
-            lines = [line.rstrip() for line in log if line.strip()]
         raise LaunchError(
             "The image could not be built; the last lines of {}:\n{}".format(
-                BUILD_LOG, "\n".join("    " + line for line in lines[-LOG_LINES_SHOWN:])
+                BUILD_LOG, environment.last_lines(path)
             ),
             "Correct what they name and run it again, or go without Docker: RUN_IN=venv.",
         )

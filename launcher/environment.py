@@ -172,7 +172,7 @@ class Stages:
             say("failed")
             raise LaunchError(
                 "The step \"{}\" failed; the last lines of {}:\n{}".format(
-                    title, self.log_name, _last_lines(self.log.name)
+                    title, self.log_name, last_lines(self.log.name)
                 ),
                 "Correct what they name (network, package index, disk) and start again: it begins cleanly.",
             )
@@ -304,7 +304,8 @@ def _check_space(root):
         )
 
 
-def _last_lines(path):
+def last_lines(path):
+    """The end of a log, indented, for an error message."""
     with open(path, errors="replace") as log:
         lines = [line.rstrip() for line in log if line.strip()]
     return "\n".join("    " + line for line in lines[-LOG_LINES_SHOWN:])

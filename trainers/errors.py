@@ -20,3 +20,10 @@ class Refused(Exception):
         self.what = what
         self.do = do
         self.code = code
+
+
+def refuse_arguments(command, arguments):
+    """For commands that take none: raises Refused where there are any."""
+    if arguments:
+        raise Refused("%s takes no arguments: %s." % (command, " ".join(arguments)),
+                      "Settings are environment variables.", SETTINGS_REFUSED)

@@ -70,6 +70,11 @@ class Evaluator(object):
             self._prepare = [self._iterator.initializer, tf.tables_initializer()]
             self._session = tf.Session(config=session_config)
 
+    @property
+    def class_names(self):
+        """Class names in id order, from the label map."""
+        return [self._categories[class_id]["name"] for class_id in sorted(self._categories)]
+
     def evaluate(self, checkpoint, on_picture):
         """Evaluates one checkpoint on every picture of the validation split.
 
@@ -92,12 +97,13 @@ class Evaluator(object):
                     result, loss = self._session.run([self._results, self._losses])
                 except tf.errors.OutOfRangeError:
                     break
+                truth, found = _ground_truth(result), _detections(result)
                 # Numbered here: source ids of foreign records may repeat, and repeated ids collapse in the metrics.
                 for evaluator in (coco, pascal):
-                    evaluator.add_single_ground_truth_image_info(count, _ground_truth(result))
-                    evaluator.add_single_detected_image_info(count, _detections(result))
+                    evaluator.add_single_ground_truth_image_info(count, truth)
+                    evaluator.add_single_detected_image_info(count, found)
                 if len(pictures) < self._keep:
-                    pictures.append(_picture(result))
+                    pictures.append(_picture(result, found, truth))
                 for name, value in loss.items():
                     losses[name] = losses.get(name, 0.0) + float(value)
                 count += 1
@@ -151,13 +157,9 @@ def _build(configs):
     return iterator, results, losses
 
 
-def _count(result):
-    return int(result[GROUNDTRUTH.num_groundtruth_boxes][0])
-
-
 def _ground_truth(result):
     """Ground truth of one picture, padding cut off."""
-    count = _count(result)
+    count = int(result[GROUNDTRUTH.num_groundtruth_boxes][0])
     keys = (GROUNDTRUTH.groundtruth_boxes, GROUNDTRUTH.groundtruth_classes, GROUNDTRUTH.groundtruth_is_crowd,
             GROUNDTRUTH.groundtruth_area, GROUNDTRUTH.groundtruth_difficult)
     truth = {key: result[key][0][:count] for key in keys if key in result}
@@ -172,11 +174,10 @@ def _detections(result):
     return {key: result[key][0][:count] for key in keys}
 
 
-def _picture(result):
+def _picture(result, found, truth):
     # The API keeps the "original" image resized as for the model, with padding; its own size is kept beside it.
     height, width = (int(side) for side in result[TRUE_SHAPE][0][:2])
     size = tuple(int(side) for side in result[GROUNDTRUTH.original_image_spatial_shape][0])
-    found, truth = _detections(result), _ground_truth(result)
     seen = result["original_image"][0][:height, :width].astype("uint8")
     return Picture(result[SOURCE_ID][0].decode("utf-8"), seen, size,
                    found[DETECTIONS.detection_boxes], found[DETECTIONS.detection_scores],

@@ -4,10 +4,11 @@ import glob
 import os
 import time
 
+from data_prep import files
 from trainers import dataset as datasets, devices as device_choice, pipeline, run_dir as runs
 from trainers.console import duration
-from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
-from trainers.files import read_json, write_atomically, write_json
+from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused, refuse_arguments
+from trainers.files import read_json, write_json
 from trainers.health import Health
 from trainers.signals import StopRequest
 
@@ -23,11 +24,9 @@ def evaluate(settings, console, arguments):
     """Evaluates checkpoints of RUN_DIR as EVAL_MODE says; each at most once.
 
     Returns:
-        exit code.
+        exit code: 0.
     """
-    if arguments:
-        raise Refused("eval takes no arguments: %s." % " ".join(arguments), "Settings are environment variables.",
-                      SETTINGS_REFUSED)
+    refuse_arguments("eval", arguments)
     devices = device_choice.for_evaluation(settings, device_choice.gpus_of_this_machine())
     folder = settings.run_dir or runs.default(datasets.locate(settings)[0], settings.trainer.value)
     mode = settings.eval_mode.value
@@ -39,7 +38,8 @@ def evaluate(settings, console, arguments):
     console.say("Evaluating checkpoints of %s on %s (EVAL_MODE=%s)." % (
         folder, "one GPU" if devices.kind == "gpu" else "the CPU", mode))
     _wait_for_a_run(folder, console, health)
-    return _Evaluations(folder, settings, console, devices, health).run(mode)
+    _Evaluations(folder, settings, console, devices, health).run(mode)
+    return 0
 
 
 def _wait_for_a_run(folder, console, health):
@@ -76,17 +76,15 @@ class _Evaluations(object):
         while True:
             checkpoint, step = self._next(step, mode)
             try:
-                code = self._evaluate_once(checkpoint, step)
+                self._evaluate_once(checkpoint, step)
             except Exception:
                 if os.path.exists(checkpoint + ".index"):
                     raise
                 continue        # the training deleted it meanwhile: KEEP_CHECKPOINTS newer ones are there
-            if code or mode == "once":
-                return code
-            if mode == "until_step" and step >= self._last_step():
-                return 0
+            if mode == "once" or (mode == "until_step" and step >= self._last_step()):
+                return
             if runs.newest_checkpoint(self._folder)[1] == step and not self._wait_for_another(step, mode):
-                return 0
+                return
 
     def _next(self, previous, mode):
         """(path, step) to evaluate: the newest for `once`, else the oldest there is after `previous` and not done."""
@@ -133,7 +131,7 @@ class _Evaluations(object):
                 metrics["evaluations"].append(entry)
                 metrics["best_step"] = max(metrics["evaluations"], key=lambda one: one["metrics"][MAP])["step"]
                 write_json(os.path.join(self._out, METRICS), metrics)
-        return self._show(entry)
+        self._show(entry)
 
     def _evaluate(self, checkpoint):
         """Evaluates a checkpoint; returns its entry for metrics.json and draws the detections."""
@@ -152,12 +150,11 @@ class _Evaluations(object):
         result = self._evaluator.evaluate(checkpoint, on_picture)
         self._console.end_progress()
         from trainers import draw
-        names = _class_names(self._config)
         title = "step %d, mAP@.5IOU %.2f; solid: detections with a score of %.1f and more, dashed: truth" % (
             result.step, result.metrics[MAP50], draw.MIN_SCORE)
         records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
-        drawing = draw.sheet(draw.with_originals(result.pictures, records), names, title)
-        write_atomically(os.path.join(self._out, DRAWING), drawing)
+        drawing = draw.sheet(draw.with_originals(result.pictures, records), self._evaluator.class_names, title)
+        files.write(os.path.join(self._out, DRAWING), drawing)
         _write_events(self._out, result)
         return {"step": result.step, "images": result.images, "images_expected": expected,
                 "metrics": {name: value for name, value in result.metrics.items() if value == value},
@@ -181,7 +178,6 @@ class _Evaluations(object):
                 "The records changed since training began: make the dataset again.", PREFLIGHT_FAILED)
         self._console.say("Detections are drawn in %s." % os.path.join(self._out, DRAWING))
         self._console.say("Results are in %s." % self._folder)
-        return 0
 
 
 def _build(config, devices):
@@ -199,14 +195,6 @@ def _check_records(config):
         if not glob.glob(pattern):
             raise Refused("The validation records %s are not there." % pattern,
                           "Make the dataset again, or run from the folder the training ran in.", PREFLIGHT_FAILED)
-
-
-def _class_names(config):
-    """Class names in id order, from the label map."""
-    from object_detection.utils import label_map_util
-    index = label_map_util.create_category_index_from_labelmap(
-        config.eval_input_reader[0].label_map_path, use_display_name=True)
-    return [index[class_id]["name"] for class_id in sorted(index)]
 
 
 def _write_events(folder, result):

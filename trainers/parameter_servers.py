@@ -93,7 +93,7 @@ class ParameterServers(object):
             for task, process in enumerate(self._processes):
                 threading.Thread(target=self._watch, args=(task, process), daemon=True).start()
             # TensorFlow takes the proxy of the environment even for this machine.
-            os.environ["no_proxy"] = ",".join(filter(None, (os.environ.get("no_proxy"), HOST)))
+            os.environ.update(_without_proxy(os.environ))
             return "grpc://%s:%d" % (HOST, self._ports[0])
         raise Refused("The parameter servers do not start.",
                       "The reason is at the end of train.log; PS_TASKS=0 trains without them.", PREFLIGHT_FAILED)
@@ -119,13 +119,18 @@ class ParameterServers(object):
         self._ports = _free_ports(self.count + 1)
         self._processes = []
         environ = dict(os.environ, CUDA_VISIBLE_DEVICES="-1",
-                       PYTHONPATH=os.pathsep.join(filter(None, (_PROJECT_DIR, os.environ.get("PYTHONPATH")))))
-        environ["no_proxy"] = ",".join(filter(None, (environ.get("no_proxy"), HOST)))
+                       PYTHONPATH=os.pathsep.join(filter(None, (_PROJECT_DIR, os.environ.get("PYTHONPATH")))),
+                       **_without_proxy(os.environ))
         for task in range(self.count):
             self._processes.append(subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "trainers.parameter_servers", str(os.getpid()), str(task)]
                 + [str(port) for port in self._ports],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ))
+
+
+def _without_proxy(environ):
+    """The variable that keeps gRPC from taking a proxy for this machine, with what `environ` has there."""
+    return {"no_proxy": ",".join(filter(None, (environ.get("no_proxy"), HOST)))}
 
 
 def _wait_until_ready(process):

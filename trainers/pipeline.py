@@ -1,7 +1,7 @@
 """From a pipeline config file and the settings to the effective config of a run. Pure but for reading the file.
 
 The config's `batch_size` is always the global batch: images per step over all devices. The API's clone trainer divides
-it by the clones itself, the patched input function by the replicas; the stock one takes what `per_replica` makes.
+it by the clones itself, the patched input function by the replicas.
 """
 import copy
 import difflib
@@ -96,13 +96,6 @@ def effective(config, settings, dataset, devices):
     _refuse_unbatchable_shapes(config, devices)
     _refuse_quantised_replicas(config, settings, devices)
     return Effective(config, changes)
-
-
-def per_replica(config, replicas):
-    """A copy of the config whose batch_size is one replica's share: what the Estimator under a strategy expects."""
-    share = copy.deepcopy(config)
-    share.train_config.batch_size = config.train_config.batch_size // replicas
-    return share
 
 
 def batch_line(config, devices):

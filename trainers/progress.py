@@ -10,7 +10,7 @@ import tensorflow.compat.v1 as tf
 
 from trainers.console import duration
 from trainers.errors import DIVERGED, Refused
-from trainers.run_dir import check_free_space
+from trainers.run_dir import check_free_space, newest_checkpoint
 
 METRICS = "metrics.jsonl"
 WINDOW_SECS = 30
@@ -38,7 +38,7 @@ class StepHook(tf.train.SessionRunHook):
         self._console = console
         self._health = health
         self._stop = stop
-        self._metrics_path = os.path.join(run_dir, METRICS)
+        self._run_dir = run_dir
         self._total_steps = total_steps
         self._batch_size = batch_size
         self._began = began
@@ -60,7 +60,7 @@ class StepHook(tf.train.SessionRunHook):
         self._stop.in_steps = True
 
     def before_run(self, run_context):
-        # The global step is read in a run of its own: in the step's run it may be read before or after the update.
+        # Not the global step: within a step's run it may be read before or after the update. Here steps are counted.
         return tf.train.SessionRunArgs(self._loss)
 
     def after_run(self, run_context, run_values):
@@ -68,8 +68,7 @@ class StepHook(tf.train.SessionRunHook):
         loss = float(run_values.results)
         self._time_step()
         if not math.isfinite(loss):
-            raise Refused("Training diverged: the loss at step %d is %s." % (self.step, loss),
-                          "Lower the learning rate or check the data; earlier checkpoints are kept.", DIVERGED)
+            raise diverged("the loss at step %d is %s" % (self.step, loss), self._run_dir)
         self.last_loss = loss
         self._health.beat("training")
         self._console.progress(self.step, self._total_steps, self._text(loss), "step")
@@ -114,8 +113,15 @@ class StepHook(tf.train.SessionRunHook):
         rate = self.images_per_sec()
         record = {"step": self.step, "loss": round(loss, 6), "time": round(now, 3),
                   "images_per_sec": rate and round(rate, 2)}
-        with open(self._metrics_path, "a") as metrics:
+        with open(os.path.join(self._run_dir, METRICS), "a") as metrics:
             metrics.write(json.dumps(record) + "\n")
+
+
+def diverged(how, run_dir):
+    """The Refused to raise when the loss is not finite; `how` is half a sentence."""
+    newest = newest_checkpoint(run_dir)
+    return Refused("Training diverged: %s." % how, "Lower the learning rate or check the data; the newest checkpoint "
+                   "is %s." % (newest[0] if newest else "not there"), DIVERGED)
 
 
 class CheckpointHook(tf.train.CheckpointSaverHook):

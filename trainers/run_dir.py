@@ -9,9 +9,10 @@ import time
 
 from google.protobuf import text_format
 
+from data_prep import files
 from trainers import pipeline
 from trainers.errors import PREFLIGHT_FAILED, Refused
-from trainers.files import read_json, write_atomically, write_json
+from trainers.files import read_json, write_json
 
 CONFIG = "pipeline.config"
 MANIFEST = "run.json"
@@ -126,7 +127,7 @@ def check_free_space(folder, needed_bytes):
 
 
 def write_config(folder, config):
-    write_atomically(os.path.join(folder, CONFIG), text_format.MessageToString(config))
+    files.write(os.path.join(folder, CONFIG), text_format.MessageToString(config).encode("utf-8"))
 
 
 def write_manifest(folder, settings, dataset, devices, config_path, changes, start_step):

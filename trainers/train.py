@@ -6,7 +6,7 @@ import time
 from trainers import batch_norm, data, dataset as datasets, devices as device_choice, pipeline, repeatable
 from trainers import run_dir as runs
 from trainers.console import duration
-from trainers.errors import DIVERGED, FAILED, SETTINGS_REFUSED, Refused
+from trainers.errors import DIVERGED, FAILED, Refused, refuse_arguments
 from trainers.health import Health
 from trainers.parameter_servers import ParameterServers
 from trainers.signals import StopRequest
@@ -18,9 +18,7 @@ def train(settings, console, arguments):
     Returns:
         exit code: 0, or 128 + signal when stopped. Does not return when EVAL_AT_END=1 goes on to the evaluation.
     """
-    if arguments:
-        raise Refused("train takes no arguments: %s." % " ".join(arguments), "Settings are environment variables.",
-                      SETTINGS_REFUSED)
+    refuse_arguments("train", arguments)
     devices = device_choice.choose(settings, device_choice.gpus_of_this_machine())
     data.ensure(settings, console)
     dataset = datasets.load(settings)
@@ -96,15 +94,8 @@ def _run(settings, console, devices, config, folder):
     except Refused as refused:
         _end(folder, "diverged" if refused.code == DIVERGED else "refused", hooks, refused.code)
         raise
-    except Exception as error:
-        code = 1
-        if "LossTensor is inf or nan" in str(error):
-            code = DIVERGED
-        _end(folder, "diverged" if code == DIVERGED else "failed", hooks, code)
-        if code == DIVERGED:
-            raise Refused("Training diverged: the loss is not finite.",
-                          "Lower the learning rate or check the data; the newest checkpoint is %s." %
-                          _newest(folder), DIVERGED)
+    except Exception:
+        _end(folder, "failed", hooks, FAILED)
         raise
     hook = hooks[0]
     _end(folder, "stopped" if stop.requested else "finished", hooks, stop.exit_code if stop.requested else 0)

@@ -32,10 +32,11 @@ def test_the_dataset_fills_the_config(effective, dataset):
 
 
 def test_batch_size_is_the_batch_over_all_devices(effective, two_cpus):
+    from benchmarks.startup import per_replica
     from trainers import pipeline
     config = effective(BATCH_SIZE="24").config
     assert pipeline.batch_line(config, two_cpus) == "batch 24 = 2 devices x 12"
-    assert pipeline.per_replica(config, 2).train_config.batch_size == 12
+    assert per_replica(config, 2).train_config.batch_size == 12
     assert effective(BATCH_SIZE_PER_GPU="12").config.train_config.batch_size == 24
 
 
