@@ -18,8 +18,9 @@ from data_prep.errors import DataError
 
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
-_HEADER_BYTES = _LENGTH.size + _CRC.size
-_OVERHEAD_BYTES = _HEADER_BYTES + _CRC.size
+HEADER_BYTES = _LENGTH.size + _CRC.size
+CRC_BYTES = _CRC.size
+OVERHEAD_BYTES = HEADER_BYTES + CRC_BYTES
 _MASK_DELTA = 0xA282EAD8
 
 
@@ -29,10 +30,21 @@ def masked_crc(data):
     return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF
 
 
+def crc_bytes(data):
+    """The masked CRC-32C of data as it stands in a file."""
+    return _CRC.pack(masked_crc(data))
+
+
+def length_in(header):
+    """The length of a record's payload as its header (HEADER_BYTES) says, None where the checksum denies it."""
+    length = header[:_LENGTH.size]
+    return _LENGTH.unpack(length)[0] if header[_LENGTH.size:] == crc_bytes(length) else None
+
+
 def frame(payload):
     """The bytes that one record takes in a file."""
     length = _LENGTH.pack(len(payload))
-    return b"".join((length, _CRC.pack(masked_crc(length)), payload, _CRC.pack(masked_crc(payload))))
+    return b"".join((length, crc_bytes(length), payload, crc_bytes(payload)))
 
 
 class RecordError(DataError):
@@ -46,15 +58,16 @@ class RecordError(DataError):
 
 def _read_header(file, path, offset):
     """The length of the record at offset, or None at the end of the file."""
-    header = file.read(_HEADER_BYTES)
+    header = file.read(HEADER_BYTES)
     if not header:
         return None
-    if len(header) < _HEADER_BYTES:
+    if len(header) < HEADER_BYTES:
         raise RecordError(path, offset, "the file ends inside a record's header")
-    if _CRC.unpack_from(header, _LENGTH.size)[0] != masked_crc(header[:_LENGTH.size]):
+    length = length_in(header)
+    if length is None:
         raise RecordError(path, offset,
                           "the checksum of a record's length does not match, so this may be no TFRecord")
-    return _LENGTH.unpack_from(header)[0]
+    return length
 
 
 def read(path):
@@ -66,11 +79,11 @@ def read(path):
             length = _read_header(file, path, offset)
             if length is None:
                 return
-            end = offset + _OVERHEAD_BYTES + length
+            end = offset + OVERHEAD_BYTES + length
             if end > size:
                 raise RecordError(path, offset, "a record of %d bytes goes past the end of the file" % length)
             payload = file.read(length)
-            if _CRC.unpack(file.read(_CRC.size))[0] != masked_crc(payload):
+            if file.read(CRC_BYTES) != crc_bytes(payload):
                 raise RecordError(path, offset, "the checksum of a record does not match")
             yield payload
             offset = end
@@ -86,9 +99,9 @@ def count(path):
             length = _read_header(file, path, offset)
             if length is None:
                 return records
-            offset += _OVERHEAD_BYTES + length
+            offset += OVERHEAD_BYTES + length
             if offset > size:
-                raise RecordError(path, offset - _OVERHEAD_BYTES - length, "the last record is cut off")
+                raise RecordError(path, offset - OVERHEAD_BYTES - length, "the last record is cut off")
             file.seek(offset)
             records += 1
 
