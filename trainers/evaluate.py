@@ -11,6 +11,8 @@ from object_detection.core import standard_fields as fields
 from object_detection.metrics import coco_evaluation
 from object_detection.utils import label_map_util, object_detection_evaluation
 
+from trainers import weights
+
 DETECTIONS = fields.DetectionResultFields
 GROUNDTRUTH = fields.InputDataFields
 TRUE_SHAPE = "true_shape"
@@ -61,11 +63,7 @@ class Evaluator(object):
         self._graph = tf.Graph()
         with self._graph.as_default():
             self._iterator, self._results, self._losses = _build(configs)
-            self._raw = {variable.op.name: variable for variable in tf.global_variables()}
-            self._averaged = tf.train.ExponentialMovingAverage(0.0).variables_to_restore()
-            self._step = tf.train.get_or_create_global_step()
-            self._raw[self._step.op.name] = self._step
-            self._averaged[self._step.op.name] = self._step
+            tf.train.get_or_create_global_step()
             self._savers = {}
             self._prepare = [self._iterator.initializer, tf.tables_initializer()]
             self._session = tf.Session(config=session_config)
@@ -88,9 +86,9 @@ class Evaluator(object):
         coco = coco_evaluation.CocoDetectionEvaluator(list(self._categories.values()))
         pascal = object_detection_evaluation.PascalDetectionEvaluator(list(self._categories.values()))
         with self._graph.as_default():
-            weights = self._restore(checkpoint)
+            taken = self._restore(checkpoint)
             self._session.run(self._prepare)
-            step = int(self._session.run(self._step))
+            step = int(self._session.run(tf.train.get_global_step()))
             losses, pictures, count = {}, [], 0
             while True:
                 try:
@@ -113,20 +111,16 @@ class Evaluator(object):
         per_class = _per_class(of_pascal, self._categories)
         metrics.update({name: float(value) for name, value in of_pascal.items() if "ByCategory" not in name})
         metrics.update({name: total / max(count, 1) for name, total in losses.items()})
-        return Evaluation(step, count, metrics, per_class, weights, pictures)
+        return Evaluation(step, count, metrics, per_class, taken, pictures)
 
     def _restore(self, checkpoint):
-        """Restores the moving averages if the config wants them and the checkpoint has them; says which weights."""
-        in_checkpoint = {name for name, _ in tf.train.list_variables(checkpoint)}
-        wanted = self._configs["eval_config"].use_moving_averages
-        averages_there = all(name in in_checkpoint for name in self._averaged)
-        kind = "averaged" if wanted and averages_there else "raw"
-        if kind not in self._savers:
-            self._savers[kind] = tf.train.Saver(self._averaged if kind == "averaged" else self._raw)
-        self._savers[kind].restore(self._session, checkpoint)
-        if wanted and not averages_there:
-            return "raw (the checkpoint holds no moving averages)"
-        return "moving-average" if kind == "averaged" else "raw"
+        """Restores what weights.choose takes for the config's wish; returns what to say of it."""
+        chosen = weights.of_graph(checkpoint, self._configs["eval_config"].use_moving_averages)
+        names = frozenset(chosen.restore)
+        if names not in self._savers:
+            self._savers[names] = tf.train.Saver(chosen.restore)
+        self._savers[names].restore(self._session, checkpoint)
+        return chosen.said
 
 
 def _build(configs):

@@ -1,0 +1,44 @@
+"""Which weights of a checkpoint an evaluation or an export takes: the moving averages or the raw ones."""
+from typing import Any, Dict, NamedTuple
+
+AVERAGE = "/ExponentialMovingAverage"
+
+
+class Weights(NamedTuple):
+    """`restore` is variables by their name in the checkpoint, for a Saver; `said` is for people: `raw`, ..."""
+    restore: Dict[str, Any]
+    said: str
+
+
+def choose(variables, trainable, in_checkpoint, averages_wanted):
+    """The Weights to take, from what the checkpoint holds.
+
+    The config may have changed since the checkpoint was written, and layers that were frozen have no average: what is
+    wanted and not there is taken raw, and said.
+
+    Args:
+        variables: dict of name to variable of the graph.
+        trainable: names of those that a training changes and averages.
+        in_checkpoint: names of the variables in the checkpoint.
+        averages_wanted: bool; the config's eval_config.use_moving_averages, unless something overrides it.
+
+    Returns:
+        Weights.
+    """
+    averaged = {name for name in trainable if name + AVERAGE in in_checkpoint}
+    if not averages_wanted:
+        return Weights(dict(variables), "raw (the checkpoint holds moving averages too)" if averaged else "raw")
+    if not averaged:
+        return Weights(dict(variables), "raw (the checkpoint holds no moving averages)")
+    restore = {name + AVERAGE if name in averaged else name: variable for name, variable in variables.items()}
+    without = len(set(trainable) - averaged)
+    return Weights(restore, "moving-average" + (" (raw for %d variable%s without an average)" % (
+        without, "s" if without > 1 else "") if without else ""))
+
+
+def of_graph(checkpoint, averages_wanted):
+    """`choose` for the variables of TensorFlow's default graph and a checkpoint (path without .index)."""
+    import tensorflow.compat.v1 as tf
+    return choose({variable.op.name: variable for variable in tf.global_variables()},
+                  {variable.op.name for variable in tf.trainable_variables()},
+                  {name for name, _ in tf.train.list_variables(checkpoint)}, averages_wanted)
