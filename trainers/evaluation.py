@@ -37,6 +37,9 @@ def evaluate(settings, console, arguments):
                       PREFLIGHT_FAILED)
     console.say("Evaluating checkpoints of %s on %s (EVAL_MODE=%s)." % (
         folder, "one GPU" if devices.kind == "gpu" else "the CPU", mode))
+    if not runs.is_training(folder):
+        for sentence in runs.torn_checkpoints(folder):
+            console.say(sentence + " It is left out.")
     _wait_for_a_run(folder, console, health)
     _Evaluations(folder, settings, console, devices, health).run(mode)
     return 0

@@ -1,4 +1,5 @@
 """RUN_DIR: is there a run to go on with, may we write here, and what is it (run.json)?"""
+import errno
 import fcntl
 import json
 import os
@@ -10,13 +11,15 @@ import time
 from google.protobuf import text_format
 
 from data_prep import files
-from trainers import pipeline
+from trainers import checkpoint_files, pipeline
 from trainers.errors import PREFLIGHT_FAILED, Refused
 from trainers.files import read_json, write_json
 
 CONFIG = "pipeline.config"
 MANIFEST = "run.json"
 LOG = "train.log"
+STATE = "checkpoint"
+TORN = "torn-"
 # The event file with the graph, the log and the first metrics: 15 MB for the small models in configs/. What the
 # checkpoints need is checked when the graph is built (trainers/progress.py).
 ROOM_TO_START_BYTES = 64 * 2 ** 20
@@ -29,27 +32,42 @@ def default(dataset_name, trainer):
 
 
 def checkpoints(folder):
-    """(path, step) of each complete checkpoint, oldest first, read without TensorFlow."""
-    names = os.listdir(folder) if os.path.isdir(folder) else []
-    with_data = {name.split(".data-")[0] for name in names if ".data-" in name}
-    steps = [int(match.group(1)) for match in (re.match(r"model\.ckpt-(\d+)\.index$", name) for name in names) if match]
-    found = [(os.path.join(folder, "model.ckpt-%d" % step), step) for step in sorted(steps)]
-    return [(path, step) for path, step in found if os.path.basename(path) in with_data]
+    """(path, step) of each complete checkpoint, oldest first, read without TensorFlow.
+
+    Complete: the index can be read and every shard is there and long enough. `newest_checkpoint` looks closer.
+    """
+    found = [(_prefix(folder, step), step) for step in checkpoint_files.steps(folder)]
+    return [(path, step) for path, step in found if checkpoint_files.problem(path) is None]
 
 
 def newest_checkpoint(folder):
-    """(path, step) of the newest complete checkpoint; None where there is none."""
-    found = checkpoints(folder)
-    return found[-1] if found else None
+    """(path, step) of the newest checkpoint whose values have the checksums they were saved with; None for none."""
+    for path, step in reversed(checkpoints(folder)):
+        if checkpoint_files.problem(path, values=True) is None:
+            return path, step
+    return None
 
 
-def prepare(folder, config, settings):
-    """Makes RUN_DIR ours: creates and locks it, and checks that what it holds can be gone on with.
+def torn_checkpoints(folder):
+    """A sentence for each checkpoint that is newer than `newest_checkpoint` and cannot be restored, oldest first."""
+    newest = newest_checkpoint(folder)
+    torn = [(step, checkpoint_files.problem(_prefix(folder, step), values=True))
+            for step in checkpoint_files.steps(folder) if newest is None or step > newest[1]]
+    return ["Checkpoint %s cannot be read: %s." % (_prefix(folder, step), why) for step, why in torn if why]
+
+
+def _prefix(folder, step):
+    return os.path.join(folder, "model.ckpt-%d" % step)
+
+
+def prepare(folder, config, settings, say=lambda sentence: None):
+    """Makes RUN_DIR ours: checks that what it holds can be gone on with, locks it, and clears what a crash left.
 
     Args:
         folder: RUN_DIR.
         config: the effective TrainEvalPipelineConfig.
         settings: Settings.
+        say: function(sentence) for what people must know of what was cleared.
 
     Returns:
         step (int) the run goes on from; 0 for a new run.
@@ -57,12 +75,25 @@ def prepare(folder, config, settings):
     Raises:
         Refused: it holds another model, a foreign checkpoint, another training is in it, or RESUME forbids.
     """
+    check(folder, config, settings)
+    _create_and_lock(folder, say)
+    if _is_ours(folder):
+        _say_how_the_last_one_ended(folder, say)
+        _set_torn_checkpoints_aside(folder, say)
+        remove_half_written(folder)
+        _write_checkpoint_state(folder)
+    check_free_space(folder, ROOM_TO_START_BYTES)
     newest = newest_checkpoint(folder)
-    ours = os.path.exists(os.path.join(folder, MANIFEST)) and os.path.exists(os.path.join(folder, CONFIG))
+    return newest[1] if newest else 0
+
+
+def check(folder, config, settings):
+    """The step a run in RUN_DIR would go on from; changes nothing. Raises Refused, as `prepare` does."""
+    newest = newest_checkpoint(folder)
     elsewhere = "Set RUN_DIR to another folder, or delete this one."
     if not _is_our_manifest(os.path.join(folder, MANIFEST)):
         raise Refused("%s holds a run.json of something else." % folder, elsewhere)
-    if not ours and _holds_a_checkpoint(folder):
+    if not _is_ours(folder) and _holds_a_checkpoint(folder):
         raise Refused("%s holds checkpoints of something else (no run.json beside them)." % folder, elsewhere)
     if newest and settings.resume.value == "never":
         raise Refused("%s holds a run at step %d, and RESUME=never." % (folder, newest[1]), elsewhere)
@@ -74,9 +105,75 @@ def prepare(folder, config, settings):
         differences = pipeline.differing_fields(before.model, config.model, "model.")
         if differences:
             raise Refused("%s holds a run of another model: %s." % (folder, ", ".join(differences)), elsewhere)
-    _create_and_lock(folder)
-    check_free_space(folder, ROOM_TO_START_BYTES)
     return newest[1] if newest else 0
+
+
+def _is_ours(folder):
+    return os.path.exists(os.path.join(folder, MANIFEST)) and os.path.exists(os.path.join(folder, CONFIG))
+
+
+def _say_how_the_last_one_ended(folder, say):
+    manifest = read_json(os.path.join(folder, MANIFEST)) or {}
+    if manifest.get("outcome") == "running":
+        say("The last training here ended without a word: it was killed (exit code 137 where memory ran out), or the "
+            "machine went down.")
+
+
+def _set_torn_checkpoints_aside(folder, say):
+    """Renames what cannot be restored, so that TensorFlow and people find the newest that can."""
+    newest = newest_checkpoint(folder)
+    for step in checkpoint_files.steps(folder):
+        prefix = _prefix(folder, step)
+        why = checkpoint_files.problem(prefix, values=newest is None or step > newest[1])
+        if why is None:
+            continue
+        for path in checkpoint_files.files_of(prefix):
+            os.replace(path, os.path.join(folder, TORN + os.path.basename(path)))
+        say("Checkpoint %s cannot be read: %s. It is kept as %s*; %s." % (
+            prefix, why, os.path.join(folder, TORN + os.path.basename(prefix)),
+            "the one before it is taken" if newest and newest[1] < step else
+            "there is none before it" if newest is None else "newer ones are whole"))
+
+
+def remove_half_written(folder):
+    """Removes what a save that was killed or found no space left behind: parts that belong to no index."""
+    files.remove_temporaries(folder)
+    with_index = {"model.ckpt-%d" % step for step in checkpoint_files.steps(folder)}
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        part = re.match(r"(model\.ckpt-\d+)(_temp_\w+$|\.meta|\.data-|\.index\.)", name)
+        if part and (part.group(2).startswith(("_temp_", ".index.")) or part.group(1) not in with_index):
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        elif re.match(r"checkpoint\.tmp\w+$", name):
+            os.remove(path)
+
+
+def _write_checkpoint_state(folder):
+    """Makes the file `checkpoint`, which tells TensorFlow what to restore, agree with the checkpoints there are.
+
+    A process killed between writing a checkpoint and writing that file leaves it naming an older one, or none.
+    """
+    path = os.path.join(folder, STATE)
+    names = [os.path.basename(prefix) for prefix, _ in checkpoints(folder)]
+    if not names:
+        if os.path.exists(path):
+            os.remove(path)
+        return
+    listed = _listed_checkpoints(path)
+    # What TensorFlow no longer lists but left there (keep_checkpoint_every_n_hours) is to be kept for good.
+    first_listed = min([names.index(name) for name in listed if name in names] or [0])
+    lines = ['model_checkpoint_path: "%s"' % names[-1]]
+    lines += ['all_model_checkpoint_paths: "%s"' % name for name in names[first_listed:]]
+    files.write(path, ("\n".join(lines) + "\n").encode("utf-8"))
+
+
+def _listed_checkpoints(path):
+    try:
+        with open(path, errors="replace") as source:
+            paths = re.findall(r'^all_model_checkpoint_paths: "([^"]*)"', source.read(), re.MULTILINE)
+    except FileNotFoundError:
+        return []
+    return [os.path.basename(one) for one in paths]
 
 
 def _is_our_manifest(path):
@@ -93,7 +190,7 @@ def _holds_a_checkpoint(folder):
     return any(name == "checkpoint" or name.endswith(".index") for name in names)
 
 
-def _create_and_lock(folder):
+def _create_and_lock(folder, say):
     try:
         os.makedirs(folder, exist_ok=True)
         lock = open(os.path.join(folder, ".lock"), "w")
@@ -102,17 +199,29 @@ def _create_and_lock(folder):
     except OSError as error:
         raise Refused("RUN_DIR=%s cannot be written: %s." % (folder, error.strerror),
                       "Choose a folder that belongs to you, or change its owner.", PREFLIGHT_FAILED)
-    if not any(_try_lock(lock) for _ in range(3)):
-        raise Refused("Another training is running in %s." % folder,
-                      "Wait for it, stop it, or set RUN_DIR to another folder.", PREFLIGHT_FAILED)
+    try:
+        if not any(_try_lock(lock) for _ in range(3)):
+            raise another_training(folder)
+    except OSError as error:
+        # Some network file systems have no locks.
+        say("%s cannot be locked (%s): nothing will stop a second training in it." % (folder, error.strerror))
     _LOCKS.append(lock)     # held until the process ends, however it ends
 
 
+def another_training(folder):
+    """The Refused for a RUN_DIR in use."""
+    return Refused("Another training is running in %s." % folder,
+                   "Wait for it, stop it, or set RUN_DIR to another folder.", PREFLIGHT_FAILED)
+
+
 def _try_lock(lock):
+    """True when it is ours, False when it is another's; raises OSError where the file system has no locks."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
-    except OSError:
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
         time.sleep(0.2)     # an evaluation that asks `is_training` holds it for microseconds
         return False
 
@@ -175,5 +284,5 @@ def is_training(folder):
             return False
     except FileNotFoundError:
         return False
-    except OSError:
-        return True
+    except OSError as error:
+        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)     # else it cannot be locked: nobody knows

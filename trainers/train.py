@@ -25,7 +25,7 @@ def train(settings, console, arguments):
     config_path = pipeline.find(settings, dataset.name)
     config, changes = pipeline.effective(pipeline.parse(config_path), settings, dataset, devices)
     folder = settings.run_dir or runs.default(dataset.name, settings.trainer.value)
-    start_step = runs.prepare(folder, config, settings)
+    start_step = runs.prepare(folder, config, settings, console.say)
     if start_step >= config.train_config.num_steps:
         console.say("This run is finished: %s holds step %d, and %d steps were asked for. No step is taken." % (
             folder, start_step, config.train_config.num_steps))

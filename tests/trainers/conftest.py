@@ -2,10 +2,12 @@
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 from typing import NamedTuple
 
+import google_crc32c
 import pytest
 
 from trainers import dataset as datasets, devices as device_choice, settings as settings_module
@@ -118,6 +120,36 @@ def dataset(tmp_path):
                    for split, count in (("train", 138), ("val", 58))}}
     (folder / "dataset.json").write_text(json.dumps(description))
     return datasets.Dataset("mini-pets", str(folder), "for a test", description)
+
+
+def masked(data):
+    crc = google_crc32c.value(data)
+    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+@pytest.fixture(scope="session")
+def write_checkpoint():
+    """function(prefix, values=b"...") -> writes a checkpoint of one float vector `v` as TensorFlow's saver does."""
+    def block(*pairs):
+        content = b"".join(bytes((0, len(key), len(value))) + key + value for key, value in pairs)
+        content += struct.pack("<II", 0, 1)
+        return content + b"\0" + struct.pack("<I", masked(content + b"\0"))
+
+    def write(prefix, values=struct.pack("<4f", 1, 2, 3, 4)):
+        header = b"\x08\x01"
+        entry = b"\x08\x01" + bytes((0x12, 4, 0x12, 2, 8, len(values) // 4, 0x28, len(values), 0x35)) + struct.pack(
+            "<I", masked(values))
+        data = block((b"", header), (b"v", entry))
+        meta = block()
+        index = block((b"v", bytes((0, len(data) - 5))))
+        handles = bytes((len(data), len(meta) - 5, len(data) + len(meta), len(index) - 5))
+        with open(prefix + ".index", "wb") as out:
+            out.write(data + meta + index + handles.ljust(40, b"\0") + struct.pack("<Q", 0xDB4775248B80FB57))
+        with open(prefix + ".data-00000-of-00001", "wb") as out:
+            out.write(values)
+        with open(prefix + ".meta", "wb") as out:
+            out.write(b"graph")
+    return write
 
 
 @pytest.fixture

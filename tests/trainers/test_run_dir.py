@@ -1,4 +1,5 @@
 """What may be gone on with in RUN_DIR, and what is refused without touching it."""
+import errno
 import os
 import subprocess
 import sys
@@ -16,16 +17,35 @@ def config(project_dir):
     return pipeline.parse(os.path.join(project_dir, "configs/ssd_mobilenet_v1_mini_pets.config"))
 
 
-def a_run(folder, config, *steps):
-    """A folder as a run leaves it."""
+@pytest.fixture
+def a_run(write_checkpoint, config):
+    """function(folder, config, *steps) -> the folder as a run leaves it."""
     from trainers import run_dir
-    folder.mkdir()
-    run_dir.write_config(str(folder), config)
-    (folder / run_dir.MANIFEST).write_text('{"settings": {}}')
-    for step in steps:
-        (folder / ("model.ckpt-%d.index" % step)).write_bytes(b"")
-        (folder / ("model.ckpt-%d.data-00000-of-00001" % step)).write_bytes(b"")
-    return str(folder)
+
+    def make(folder, config, *steps):
+        folder.mkdir()
+        run_dir.write_config(str(folder), config)
+        (folder / run_dir.MANIFEST).write_text('{"settings": {}}')
+        for step in steps:
+            write_checkpoint(str(folder / ("model.ckpt-%d" % step)))
+        names = ["model.ckpt-%d" % step for step in steps]
+        (folder / "checkpoint").write_text("".join(
+            ['model_checkpoint_path: "%s"\n' % name for name in names[-1:]]
+            + ['all_model_checkpoint_paths: "%s"\n' % name for name in names]))
+        return str(folder)
+    return make
+
+
+def spoiled(path, how):
+    if how == "missing":
+        os.remove(path)
+    else:
+        with open(path, "r+b") as file:
+            content = file.read()
+            file.seek(0)
+            file.truncate(0 if how == "empty" else len(content) - 3 if how == "cut off" else len(content))
+            if how == "a flipped bit":
+                file.write(bytes((content[0] ^ 1,)))
 
 
 def refusal(*arguments):
@@ -40,14 +60,14 @@ def test_a_new_run_begins_at_step_0(tmp_path, config, read_settings):
     assert run_dir.prepare(str(tmp_path / "new"), config, read_settings()) == 0
 
 
-def test_a_matching_run_goes_on_from_its_newest_whole_checkpoint(tmp_path, config, read_settings):
+def test_a_matching_run_goes_on_from_its_newest_whole_checkpoint(a_run, tmp_path, config, read_settings):
     from trainers import run_dir
     folder = a_run(tmp_path / "run", config, 2, 10)
     os.remove(os.path.join(folder, "model.ckpt-10.data-00000-of-00001"))
     assert run_dir.prepare(folder, config, read_settings()) == 2
 
 
-def test_a_run_of_another_model_is_refused_with_the_fields_that_differ(tmp_path, config, read_settings):
+def test_a_run_of_another_model_is_refused_with_the_fields_that_differ(a_run, tmp_path, config, read_settings):
     folder = a_run(tmp_path / "run", config, 2)
     before = sorted(os.listdir(folder))
     config.model.ssd.feature_extractor.depth_multiplier = 1.0
@@ -62,13 +82,13 @@ def test_a_folder_with_somebody_elses_checkpoint_is_refused(tmp_path, config, re
     assert "holds checkpoints of something else" in refusal(str(tmp_path), config, read_settings()).what
 
 
-def test_resume_never_and_require_mean_what_they_say(tmp_path, config, read_settings):
+def test_resume_never_and_require_mean_what_they_say(a_run, tmp_path, config, read_settings):
     folder = a_run(tmp_path / "run", config, 2)
     assert "RESUME=never" in refusal(folder, config, read_settings(RESUME="never")).what
     assert "RESUME=require" in refusal(str(tmp_path / "new"), config, read_settings(RESUME="require")).what
 
 
-def test_a_second_training_in_the_same_folder_is_refused(tmp_path, config, read_settings):
+def test_a_second_training_in_the_same_folder_is_refused(a_run, tmp_path, config, read_settings):
     from trainers import run_dir
     folder = a_run(tmp_path / "run", config)
     lock = "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); time.sleep(60)"
@@ -102,7 +122,7 @@ def test_too_little_space_for_the_checkpoints_is_refused(tmp_path):
     assert refused.value.code == 3
 
 
-def test_the_manifest_says_how_a_run_ended(tmp_path, config):
+def test_the_manifest_says_how_a_run_ended(a_run, tmp_path, config):
     from trainers import files, run_dir
     folder = a_run(tmp_path / "run", config)
     run_dir.finish_manifest(folder, "stopped", 7, 143)
@@ -117,10 +137,88 @@ def test_a_foreign_manifest_is_refused_and_left_alone(content, tmp_path, config,
     assert (tmp_path / "run.json").read_text() == content
 
 
-def test_checkpoints_are_listed_by_step_and_only_when_whole(tmp_path, config):
+def test_checkpoints_are_listed_by_step_and_only_when_whole(a_run, tmp_path, config):
     from trainers import run_dir
     folder = a_run(tmp_path / "run", config, 2, 10, 9)
     os.remove(os.path.join(folder, "model.ckpt-9.data-00000-of-00001"))
     assert [step for _, step in run_dir.checkpoints(folder)] == [2, 10]
     assert run_dir.newest_checkpoint(folder) == (os.path.join(folder, "model.ckpt-10"), 10)
     assert run_dir.newest_checkpoint(str(tmp_path / "nowhere")) is None
+
+
+@pytest.mark.parametrize("part, how, why", [
+    ("data-00000-of-00001", "missing", "model.ckpt-10.data-00000-of-00001 is missing"),
+    ("data-00000-of-00001", "empty", "model.ckpt-10.data-00000-of-00001 has 0 of 16 bytes"),
+    ("data-00000-of-00001", "cut off", "model.ckpt-10.data-00000-of-00001 has 13 of 16 bytes"),
+    ("data-00000-of-00001", "a flipped bit", "the checksum of v does not match"),
+    ("index", "empty", "its .index has only 0 bytes"),
+    ("index", "cut off", "its .index is cut off or no index"),
+    ("index", "a flipped bit", "the checksum of its .index does not match")])
+def test_a_torn_newest_checkpoint_is_set_aside_for_the_one_before(part, how, why, a_run, tmp_path, config,
+                                                                 read_settings):
+    from trainers import run_dir
+    folder = a_run(tmp_path / "run", config, 2, 10)
+    spoiled(os.path.join(folder, "model.ckpt-10." + part), how)
+    prefix = os.path.join(folder, "model.ckpt-10")
+    assert run_dir.torn_checkpoints(folder) == ["Checkpoint %s cannot be read: %s." % (prefix, why)]
+    before = sorted(os.listdir(folder))
+    assert run_dir.check(folder, config, read_settings()) == 2
+    assert sorted(os.listdir(folder)) == before
+    said = []
+    assert run_dir.prepare(folder, config, read_settings(), said.append) == 2
+    assert said == ["Checkpoint %s cannot be read: %s. It is kept as %s*; the one before it is taken." % (
+        prefix, why, os.path.join(folder, "torn-model.ckpt-10"))]
+    names = os.listdir(folder)
+    assert "torn-model.ckpt-10.meta" in names and not [name for name in names if name.startswith("model.ckpt-10")]
+    with open(os.path.join(folder, "checkpoint")) as state:
+        assert state.read() == 'model_checkpoint_path: "model.ckpt-2"\nall_model_checkpoint_paths: "model.ckpt-2"\n'
+
+
+def test_what_a_killed_save_left_is_removed_and_everything_else_stays(a_run, tmp_path, config, read_settings):
+    from trainers import run_dir
+    folder = a_run(tmp_path / "run", config, 2)
+    before = sorted(os.listdir(folder) + [".lock"])
+    for name in ("model.ckpt-9.data-00000-of-00001", "model.ckpt-9.meta", "checkpoint.tmpdeadbeef", ".run.json.7.tmp"):
+        (tmp_path / "run" / name).write_bytes(b"half")
+    (tmp_path / "run" / "model.ckpt-9_temp_0123abc").mkdir()
+    (tmp_path / "run" / "model.ckpt-9_temp_0123abc" / "part-00000-of-00001.index").write_bytes(b"half")
+    (tmp_path / "run" / "notes.txt").write_bytes(b"mine")
+    assert run_dir.prepare(folder, config, read_settings()) == 2
+    assert sorted(os.listdir(folder)) == sorted(before + ["notes.txt"])
+
+
+def test_tensorflow_restores_the_newest_even_where_its_own_list_was_not_written_any_more(a_run, tmp_path, config,
+                                                                                     read_settings):
+    from trainers import run_dir
+    folder = a_run(tmp_path / "run", config, 2, 4, 6)
+    with open(os.path.join(folder, "checkpoint"), "w") as state:
+        state.write('model_checkpoint_path: "model.ckpt-4"\nall_model_checkpoint_paths: "model.ckpt-4"\n')
+    assert run_dir.prepare(folder, config, read_settings()) == 6
+    with open(os.path.join(folder, "checkpoint")) as state:
+        # 2 is not listed: it was kept for good.
+        assert state.read().splitlines() == ['model_checkpoint_path: "model.ckpt-6"',
+                                             'all_model_checkpoint_paths: "model.ckpt-4"',
+                                             'all_model_checkpoint_paths: "model.ckpt-6"']
+
+
+def test_a_run_that_was_killed_is_told_so(a_run, tmp_path, config, read_settings):
+    from trainers import run_dir
+    folder = a_run(tmp_path / "run", config, 2)
+    (tmp_path / "run" / run_dir.MANIFEST).write_text('{"settings": {}, "outcome": "running"}')
+    said = []
+    run_dir.prepare(folder, config, read_settings(), said.append)
+    assert "it was killed (exit code 137 where memory ran out)" in said[0]
+
+
+def test_a_file_system_without_locks_is_said_and_not_taken_for_another_training(a_run, tmp_path, config,
+                                                                               read_settings, monkeypatch):
+    from trainers import run_dir
+
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+    monkeypatch.setattr(run_dir.fcntl, "flock", no_locks)
+    folder = a_run(tmp_path / "run", config)
+    said = []
+    run_dir.prepare(folder, config, read_settings(), said.append)
+    assert said == ["%s cannot be locked (No locks available): nothing will stop a second training in it." % folder]
+    assert not run_dir.is_training(folder)
