@@ -248,7 +248,7 @@ def write_manifest(folder, settings, dataset, devices, config_path, changes, sta
         "dataset": {"name": dataset.name, "folder": dataset.folder,
                     "shards": {name: split["shards"] for name, split in dataset.description["splits"].items()}},
         "devices": {"kind": devices.kind, "count": devices.count},
-        "versions": _versions(),
+        "versions": versions(),
         "start_step": start_step,
         "started": _now(),
         "outcome": "running",
@@ -267,7 +267,7 @@ def _now():
     return time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
-def _versions():
+def versions():
     import pkg_resources
     wanted = ("tensorflow-gpu", "tensorflow", "tf-slim", "numpy", "protobuf", "pycocotools", "pillow")
     installed = {package.project_name.lower(): package.version for package in pkg_resources.working_set}
