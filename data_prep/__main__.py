@@ -49,10 +49,21 @@ def _parser():
                       help="share of pictures that may be unusable before the run fails (default: 0.02)")
     pets.set_defaults(run=_pets)
 
-    check = commands.add_parser("check", help="is a prepared dataset fit for training?")
-    check.add_argument("dataset", metavar="DIR", help="a folder with a dataset.json")
-    check.set_defaults(run=_check)
+    _add_check(commands)
     return parser
+
+
+def _add_check(commands):
+    check = commands.add_parser("check", help="are these TFRecords, anybody's, fit for training?")
+    check.add_argument("paths", metavar="PATH", nargs="+", help="a dataset folder, TFRecord files, or a pattern")
+    check.add_argument("--label-map", metavar="FILE", help="the classes (default: the dataset folder's)")
+    check.add_argument("--num-classes", type=int, metavar="N", help="what the model's num_classes will be")
+    check.add_argument("--config", metavar="FILE", help="a pipeline config, for classes, input size and masks")
+    check.add_argument("--input-size", metavar="N|WxH", help="the model's input: which boxes become too small?")
+    check.add_argument("--decode", default="100", metavar="N|all",
+                       help="pictures to decode to the last row, spread evenly (default: %(default)s)")
+    check.add_argument("--json", action="store_true", help="print the report as JSON")
+    check.set_defaults(run=_check)
 
 
 def _add_output(parser, default):
@@ -84,13 +95,8 @@ def _pets(options):
 
 
 def _check(options):
-    from data_prep import check
-    problems = check.quick(options.dataset)
-    if problems:
-        raise DataError("\n".join(problems),
-                        "Prepare the dataset again: python -m data_prep mini-pets|pets --force.")
-    print("%s is fit for training." % options.dataset)
-    return 0
+    from data_prep import check_report
+    return check_report.run(options)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,16 @@
-"""Is a prepared dataset folder fit for training? The answer before TensorFlow builds anything."""
+"""Is a prepared dataset folder fit for training? The answer before TensorFlow builds anything.
+
+`scan` is the thorough form, for any TFRecords; both judge a record by `examples.problems`.
+"""
 
 import fnmatch
 import json
 import os
-import re
 
-from data_prep import records
+from data_prep import examples, label_map, records
 from data_prep.dataset import DATASET_FILE, FORMAT
 from data_prep.errors import DataError
-
-_BOX_KEYS = tuple("image/object/bbox/" + side for side in ("xmin", "ymin", "xmax", "ymax"))
-_REQUIRED_KEYS = ("image/encoded", "image/format", "image/source_id", "image/object/class/label") + _BOX_KEYS
-_LABEL_MAP_ITEM = re.compile(r"item\s*\{(.*?)\}", re.DOTALL)
-_LABEL_MAP_ID = re.compile(r"\bid:\s*(-?\d+)")
-_LABEL_MAP_NAME = re.compile(r"""\bname:\s*["']([^"']*)["']""")
+from data_prep.findings import ERROR, KINDS, sentence
 
 
 def quick(dataset_dir):
@@ -22,6 +19,16 @@ def quick(dataset_dir):
     Reads dataset.json, the label map, each shard's size and record headers, and its first record.
     Milliseconds for thousands of pictures; a flipped bit inside a later picture is not found.
     """
+    return _on_description(dataset_dir, lambda dataset: _description(dataset_dir, dataset) + _records(
+        dataset_dir, dataset))
+
+
+def description_problems(dataset_dir):
+    """The part of `quick` that opens no shard, for `scan`, which reads every record itself."""
+    return _on_description(dataset_dir, lambda dataset: _description(dataset_dir, dataset))
+
+
+def _on_description(dataset_dir, problems_of):
     path = os.path.join(dataset_dir, DATASET_FILE)
     if not os.path.isdir(dataset_dir):
         return ["There is no folder %s." % dataset_dir]
@@ -30,9 +37,13 @@ def quick(dataset_dir):
     try:
         with open(path, encoding="utf-8") as file:
             dataset = json.load(file)
-        return _problems(dataset_dir, dataset)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if dataset["format"] != FORMAT:
+            return ["%s is of format %r; this version reads format %d." % (path, dataset["format"], FORMAT)]
+        return problems_of(dataset)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return ["%s is not a description of a dataset (%s: %s)." % (path, type(error).__name__, error)]
+    except OSError as error:
+        return ["%s cannot be read (%s)." % (error.filename or path, error.strerror)]
 
 
 def complete(dataset_dir, **expected):
@@ -52,33 +63,27 @@ def complete(dataset_dir, **expected):
     return dataset
 
 
-def _problems(dataset_dir, dataset):
-    if dataset["format"] != FORMAT:
-        return ["%s is of format %r; this version reads format %d." % (
-            os.path.join(dataset_dir, DATASET_FILE), dataset["format"], FORMAT)]
+def _description(dataset_dir, dataset):
+    """What dataset.json and the label map say of themselves and of the files' sizes."""
     problems = _label_map_problems(os.path.join(dataset_dir, dataset["label_map"]), dataset)
     for name in ("train", "val"):
-        problems += _split_problems(dataset_dir, name, dataset["splits"][name], dataset["num_classes"])
+        problems += _split_problems(dataset_dir, name, dataset["splits"][name])
     return problems
 
 
 def _label_map_problems(path, dataset):
     if not os.path.exists(path):
         return ["The label map %s is missing." % path]
-    with open(path, encoding="utf-8") as file:
-        items = _LABEL_MAP_ITEM.findall(file.read())
-    found = {}
-    for item in items:
-        number, name = _LABEL_MAP_ID.search(item), _LABEL_MAP_NAME.search(item)
-        if not number or not name:
-            return ["%s has an item without id or name." % path]
-        found[int(number.group(1))] = name.group(1)
+    try:
+        found = label_map.read(path).names
+    except ValueError as reason:
+        return ["The label map %s cannot be used: %s." % (path, reason)]
     if found != dict(enumerate(dataset["classes"], 1)) or len(found) != dataset["num_classes"]:
         return ["%s and the %d classes of %s do not agree." % (path, dataset["num_classes"], DATASET_FILE)]
     return []
 
 
-def _split_problems(dataset_dir, name, split, num_classes):
+def _split_problems(dataset_dir, name, split):
     problems = []
     listed = {shard["file"] for shard in split["shards"]}
     strangers = sorted(set(fnmatch.filter(os.listdir(dataset_dir), split["pattern"])) - listed)
@@ -93,44 +98,40 @@ def _split_problems(dataset_dir, name, split, num_classes):
                         (name, dataset_dir, split["examples"]))
     for shard in split["shards"]:
         path = os.path.join(dataset_dir, shard["file"])
-        try:
-            problems += _shard_problems(path, shard, num_classes)
-        except DataError as error:
-            problems.append(error.what)
-        except OSError as error:
-            problems.append("%s cannot be read (%s)." % (path, error.strerror))
+        if not os.path.isfile(path):
+            problems.append("%s is missing." % path)
+        elif os.path.getsize(path) != shard["bytes"]:
+            problems.append("%s has %d bytes instead of %d." % (path, os.path.getsize(path), shard["bytes"]))
     return problems
 
 
-def _shard_problems(path, shard, num_classes):
-    if not os.path.exists(path):
-        return ["%s is missing." % path]
-    size = os.path.getsize(path)
-    if size != shard["bytes"]:
-        return ["%s has %d bytes instead of %d." % (path, size, shard["bytes"])]
-    found = records.count(path)
-    if found != shard["examples"] or found == 0:
-        return ["%s holds %d examples instead of %d." % (path, found, max(shard["examples"], 1))]
-    return ["The first record of %s %s." % (path, problem)
-            for problem in _example_problems(next(records.read(path)), num_classes)]
-
-
-def _example_problems(payload, num_classes):
+def _records(dataset_dir, dataset):
+    """What the headers and the first record of each shard say; a shard of the wrong size has been named."""
     try:
-        features = records.decode(payload)
-    except ValueError as error:
-        return ["is %s" % error]
-    missing = [key for key in _REQUIRED_KEYS if key not in features]
-    if missing:
-        return ["has no %s" % ", ".join(missing)]
+        classes = label_map.read(os.path.join(dataset_dir, dataset["label_map"]))
+    except (ValueError, OSError):
+        return []  # _description has named it
+    rules = examples.Rules(num_classes=dataset["num_classes"], label_map=classes)
     problems = []
-    labels = features["image/object/class/label"]
-    if not features["image/encoded"] or not features["image/encoded"][0]:
-        problems.append("has no picture")
-    if any(len(features[key]) != len(labels) for key in _BOX_KEYS):
-        problems.append("has %d labels for another number of boxes" % len(labels))
-    if any(not 0.0 <= value <= 1.0 for key in _BOX_KEYS for value in features[key]):
-        problems.append("has a box outside of its picture")
-    if any(not 1 <= label <= num_classes for label in labels):
-        problems.append("has a label outside of 1 to %d" % num_classes)
+    for name in ("train", "val"):
+        for shard in dataset["splits"][name]["shards"]:
+            path = os.path.join(dataset_dir, shard["file"])
+            if os.path.isfile(path) and os.path.getsize(path) == shard["bytes"]:
+                problems += _shard_problems(path, shard["examples"], rules)
     return problems
+
+
+def _shard_problems(path, expected, rules):
+    try:
+        found = records.count(path)
+        if found != expected or found == 0:
+            return ["%s holds %d examples instead of %d." % (path, found, max(expected, 1))]
+        features = examples.parse(next(records.read(path)))
+    except DataError as error:
+        return [error.what]
+    except ValueError as error:
+        return ["The first record of %s is %s." % (path, error)]
+    except OSError as error:
+        return ["%s cannot be read (%s)." % (path, error.strerror)]
+    return ["The first record of %s: %s" % (path, sentence(problem.kind, problem.detail))
+            for problem in examples.problems(features, rules) if KINDS[problem.kind].severity == ERROR]

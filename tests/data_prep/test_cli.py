@@ -38,7 +38,7 @@ def test_pets_are_converted_and_checked(raw, tmp_path, capsys):
 
 @pytest.mark.parametrize("arguments, code, said", [
     (["pets", "--source", "/nowhere", "--out", "OUT"], 3, "/nowhere is not in Oxford-IIIT Pet's layout"),
-    (["check", "/nowhere"], 3, "There is no folder /nowhere."),
+    (["check", "/nowhere"], 3, "There is no file or folder /nowhere."),
     (["pets", "--source", "RAW", "--download", "--out", "OUT"], 2, "exclude each other"),
     (["pets", "--source", "RAW", "--out", "OUT", "--shards", "0"], 2, "count from 1"),
     (["pets", "--source", "RAW", "--out", "OUT", "--workers", "-1"], 2, "count from 1"),

@@ -1,0 +1,100 @@
+"""`python -m data_prep check`: the report of a scan, as tables for people or as JSON, and the verdict."""
+
+import json
+import sys
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from data_prep import config, scan, sources
+from data_prep.errors import DataError, UsageError
+from data_prep.findings import ERROR, WARNING
+
+_COLOURS = {ERROR: "bold red", WARNING: "yellow"}
+# A log or a pipe has no width of its own.
+_WIDTH_ELSEWHERE = 130
+
+
+def run(options):
+    """Check options.paths as the command line says; returns 0. Raises DataError when anything is an error."""
+    scan_options = scan.Options(
+        label_map=options.label_map, num_classes=options.num_classes,
+        config=config.read(options.config) if options.config else None,
+        resize=scan.input_size(options.input_size) if options.input_size else None,
+        decode=_number_to_decode(options.decode))
+    if options.num_classes is not None and options.num_classes < 1:
+        raise UsageError("--num-classes %d is no number of classes." % options.num_classes, "Give 1 or more.")
+    report = scan.scan(sources.find(options.paths), scan_options)
+    if options.json:
+        print(json.dumps(dict({"paths": options.paths}, **report.as_json()), indent=1, ensure_ascii=False))
+    else:
+        print_report(report)
+    print(_verdict(report, options.paths), file=sys.stderr if options.json else sys.stdout)
+    return 0
+
+
+def _number_to_decode(text):
+    if text == "all":
+        return None
+    if not text.isdigit():
+        raise UsageError("--decode %s is neither a number nor all." % text, "Give a number of pictures, or all.")
+    return int(text)
+
+
+def _verdict(report, paths):
+    """The sentence at the end. Raises DataError when there is something to correct."""
+    name = paths[0] if len(paths) == 1 else "%s and %d more" % (paths[0], len(paths) - 1)
+    errors, warnings = report.findings.total(ERROR), report.findings.total(WARNING)
+    if errors:
+        raise DataError("%s: %d errors of %d kinds in %d records: not fit for training." % (
+            name, errors, len(report.findings.kinds(ERROR)), report.records),
+            "Each kind is listed above with its remedy; correct them and check again.")
+    return "%s is fit for training: %d records, no errors, %d warnings." % (name, report.records, warnings)
+
+
+def print_report(report, out=None):
+    """Print the tables of a scan.Report to out (default: standard output)."""
+    out = out or sys.stdout
+    console = Console(file=out, width=None if out.isatty() else _WIDTH_ELSEWHERE, highlight=False)
+    console.print(_splits_table(report))
+    rows = report.findings.rows()
+    if rows:
+        console.print(_findings_table(rows))
+    for line in _lines(report):
+        console.print(Text(line))
+
+
+def _splits_table(report):
+    table = Table(title="What is there", title_justify="left")
+    for heading in ("split", "files", "records", "boxes", "without a box", "most boxes", "picture sizes"):
+        table.add_column(heading, justify="left" if heading in ("split", "picture sizes") else "right",
+                         overflow="fold")
+    for name, split in report.splits.items():
+        sizes = "%d-%d x %d-%d px" % split.sizes if split.sizes else "not stated"
+        table.add_row(Text(name), *["%d" % number for number in (
+            split.files, split.records, split.boxes, split.without_boxes, split.most_boxes)] + [sizes])
+    return table
+
+
+def _findings_table(rows):
+    table = Table(title="What was found", title_justify="left", show_lines=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("count", justify="right", no_wrap=True)
+    table.add_column("what, and what to do", overflow="fold", ratio=5)
+    table.add_column("where first", overflow="fold", ratio=6)
+    for severity, count, what, where in rows:
+        table.add_row(Text(severity, _COLOURS[severity]), count, Text(what), Text(where))
+    return table
+
+
+def _lines(report):
+    if report.classes:
+        counts = list(report.classes.items())
+        yield "%d classes with boxes, from %s (%d) to %s (%d)." % ((len(counts),) + counts[0] + counts[-1])
+    if report.small:
+        yield "Boxes by their shorter side at the model's input size: %s." % ", ".join(
+            "%d under %d px" % (count, limit) for limit, count in sorted(report.small.items()))
+    yield "%d of %d pictures were decoded to the last row." % (report.decoded, report.records)
+    for note in report.notes:
+        yield note

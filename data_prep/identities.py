@@ -1,0 +1,74 @@
+"""Where each record lies, and which share an id or a picture, in 32 bytes a record."""
+
+import array
+import hashlib
+from typing import NamedTuple
+
+import numpy
+
+_NONE = 0
+
+
+class Repeated(NamedTuple):
+    """Records that share a value, as numbers in the order of `add`."""
+
+    numbers: list
+    again: list  # those of them that are not the first of their split
+    across: bool  # they lie in more than one split
+
+
+class Identities:
+    """Remembers place, id and picture of every record; ids and pictures as 64-bit hashes."""
+
+    def __init__(self):
+        self._files, self._splits = [], {}
+        self._file, self._split = array.array("I"), array.array("I")
+        self._offset = array.array("Q")
+        self._hashes = {"id": array.array("Q"), "picture": array.array("Q")}
+
+    def __len__(self):
+        return len(self._offset)
+
+    def add(self, path, split, offset, identity, picture):
+        """identity, picture: bytes, empty where there are none, which equals nothing."""
+        if not self._files or self._files[-1] != path:
+            self._files.append(path)
+        self._file.append(len(self._files) - 1)
+        self._split.append(self._splits.setdefault(split, len(self._splits)))
+        self._offset.append(offset)
+        for name, value in (("id", identity), ("picture", picture)):
+            self._hashes[name].append(_hash(value) if value else _NONE)
+
+    def place(self, number):
+        """(path, offset) of a record."""
+        return self._files[self._file[number]], self._offset[number]
+
+    def sample(self, count):
+        """Numbers of count records spread evenly over all, or of all; the same every time."""
+        if count is None or count >= len(self):
+            return range(len(self))
+        return [index * len(self) // count for index in range(count)]
+
+    def repeated(self, what):
+        """Yield a Repeated for each value ("id" or "picture") that several records share."""
+        hashes = numpy.frombuffer(self._hashes[what], dtype=numpy.uint64)
+        order = numpy.argsort(hashes, kind="stable")
+        ordered = hashes[order]
+        if not len(ordered):
+            return
+        starts = numpy.flatnonzero(numpy.concatenate(([True], ordered[1:] != ordered[:-1])))
+        ends = list(starts[1:]) + [len(ordered)]
+        groups = [order[start:end] for start, end in zip(starts, ends)
+                  if end - start > 1 and ordered[start] != _NONE]
+        for group in sorted(groups, key=lambda numbers: numbers[0]):
+            numbers = [int(number) for number in group]
+            seen, again = set(), []
+            for number in numbers:
+                if self._split[number] in seen:
+                    again.append(number)
+                seen.add(self._split[number])
+            yield Repeated(numbers, again, len(seen) > 1)
+
+
+def _hash(value):
+    return int.from_bytes(hashlib.blake2b(value, digest_size=8).digest(), "little") or 1

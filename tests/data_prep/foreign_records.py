@@ -1,0 +1,54 @@
+"""TFRecords as people's own scripts write them, and ways to spoil them."""
+
+import io
+
+from PIL import Image
+
+from data_prep import records
+
+WIDTH, HEIGHT = 40, 30
+KINDS = {float: records.Floats, int: records.Ints, bytes: records.Texts, str: records.Texts}
+
+
+def picture(seed=0, size=(WIDTH, HEIGHT), kind="JPEG", **options):
+    out = io.BytesIO()
+    Image.new("RGB", size, (seed * 37 % 256, seed * 91 % 256, 60)).save(out, kind, **options)
+    return out.getvalue()
+
+
+def cut_picture():
+    """A JPEG with a sound head whose second half is missing."""
+    whole = picture(size=(300, 300))
+    return whole[:(len(whole) - 630) // 2 + 630]
+
+
+def example(number=0, boxes=((0.1, 0.2, 0.5, 0.9),), labels=(1,), texts=None, **changes):
+    """A serialised example; changes: key without image/, with __ for / -> values, or None to leave it out."""
+    features = {
+        "image/encoded": [picture(number)], "image/format": ["jpeg"], "image/source_id": ["%d.jpg" % number],
+        "image/height": [HEIGHT], "image/width": [WIDTH],
+        "image/object/class/label": records.Ints(labels),
+    }
+    for side, index in (("xmin", 0), ("ymin", 1), ("xmax", 2), ("ymax", 3)):
+        features["image/object/bbox/" + side] = records.Floats(box[index] for box in boxes)
+    if texts is not None:
+        features["image/object/class/text"] = records.Texts(texts)
+    features.update({"image/" + key.replace("__", "/"): values for key, values in changes.items()})
+    return records.encode({key: values if hasattr(values, "kind") else KINDS[type(values[0])](values)
+                           for key, values in features.items() if values is not None})
+
+
+def write(path, *payloads):
+    """A TFRecord file; returns its path as text."""
+    with records.Writer(str(path)) as writer:
+        for payload in payloads:
+            writer.write(payload)
+    return str(path)
+
+
+def offsets(path):
+    """Where each record of a whole file begins, and where the file ends."""
+    found = [0]
+    for payload in records.read(str(path)):
+        found.append(found[-1] + len(payload) + records.OVERHEAD_BYTES)
+    return found
