@@ -14,6 +14,7 @@ from data_prep.errors import DataError, UsageError
 def main(arguments=None):
     """Run a command; returns its exit code."""
     options = _parser().parse_args(arguments)
+    _print_any_name()
     try:
         with files.errors_told():
             return options.run(options)
@@ -24,6 +25,13 @@ def main(arguments=None):
         print("\nStopped. Run the same command again: it ends as if it had not been stopped.",
               file=sys.stderr)
         return 130
+
+
+def _print_any_name():
+    """A terminal or a log that cannot show a name of the data gets escapes instead of ending the run."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # not in Python 3.6, whose image has a UTF-8 locale
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _parser():

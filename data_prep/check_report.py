@@ -1,6 +1,7 @@
 """`python -m data_prep check`: the report of a scan, as tables for people or as JSON, and the verdict."""
 
 import json
+import os
 import sys
 
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.text import Text
 
 from data_prep import config, scan, sources
 from data_prep.errors import DataError, UsageError
-from data_prep.findings import ERROR, WARNING
+from data_prep.findings import ERROR, WARNING, printable
 
 _COLOURS = {ERROR: "bold red", WARNING: "yellow"}
 # A log or a pipe has no width of its own.
@@ -27,9 +28,9 @@ def run(options):
         raise UsageError("--num-classes %d is no number of classes." % options.num_classes, "Give 1 or more.")
     report = scan.scan(sources.find(options.paths), scan_options)
     if options.json:
-        print(json.dumps(dict({"paths": options.paths}, **report.as_json()), indent=1, ensure_ascii=False))
+        print(json.dumps(dict({"paths": options.paths}, **report.as_json()), indent=1))
     else:
-        print_report(report)
+        print_report(report, options.paths)
     print(_verdict(report, options.paths), file=sys.stderr if options.json else sys.stdout)
     return 0
 
@@ -53,14 +54,15 @@ def _verdict(report, paths):
     return "%s is fit for training: %d records, no errors, %d warnings." % (name, report.records, warnings)
 
 
-def print_report(report, out=None):
-    """Print the tables of a scan.Report to out (default: standard output)."""
+def print_report(report, paths=(), out=None):
+    """Print the tables of a scan.Report to out (default: standard output). paths: what was checked."""
     out = out or sys.stdout
     console = Console(file=out, width=None if out.isatty() else _WIDTH_ELSEWHERE, highlight=False)
     console.print(_splits_table(report))
-    rows = report.findings.rows()
+    folder = _folder_of(paths)
+    rows = report.findings.rows(folder)
     if rows:
-        console.print(_findings_table(rows))
+        console.print(_findings_table(rows, folder))
     for line in _lines(report):
         console.print(Text(line))
 
@@ -72,26 +74,36 @@ def _splits_table(report):
                          overflow="fold")
     for name, split in report.splits.items():
         sizes = "%d-%d x %d-%d px" % split.sizes if split.sizes else "not stated"
-        table.add_row(Text(name), *["%d" % number for number in (
+        table.add_row(Text(printable(name)), *["%d" % number for number in (
             split.files, split.records, split.boxes, split.without_boxes, split.most_boxes)] + [sizes])
     return table
 
 
-def _findings_table(rows):
+def _folder_of(paths):
+    """The folder that need not be repeated with every file."""
+    if len(paths) != 1:
+        return ""
+    return paths[0].rstrip("/") if os.path.isdir(paths[0]) else os.path.dirname(paths[0])
+
+
+def _findings_table(rows, folder):
     table = Table(title="What was found", title_justify="left", show_lines=True)
     table.add_column("", no_wrap=True)
     table.add_column("count", justify="right", no_wrap=True)
     table.add_column("what, and what to do", overflow="fold", ratio=5)
-    table.add_column("where first", overflow="fold", ratio=6)
-    for severity, count, what, where in rows:
-        table.add_row(Text(severity, _COLOURS[severity]), count, Text(what), Text(where))
+    table.add_column("where first" + (", in %s" % printable(folder) if folder else ""), overflow="fold", ratio=6)
+    for kind, count, where in rows:
+        table.add_row(Text(kind.severity, _COLOURS[kind.severity]), "%d" % count,
+                      Text.assemble((kind.what, "bold"), "\n", kind.do), Text(where))
     return table
 
 
 def _lines(report):
     if report.classes:
         counts = list(report.classes.items())
-        yield "%d classes with boxes, from %s (%d) to %s (%d)." % ((len(counts),) + counts[0] + counts[-1])
+        most, least = counts[0], counts[-1]
+        yield "%d classes with boxes, from %s (%d) to %s (%d)." % (
+            len(counts), printable(most[0]), most[1], printable(least[0]), least[1])
     if report.small:
         yield "Boxes by their shorter side at the model's input size: %s." % ", ".join(
             "%d under %d px" % (count, limit) for limit, count in sorted(report.small.items()))

@@ -1,6 +1,7 @@
 """What `check` finds: every kind with its sentence and its remedy, counted, with the first few places."""
 
 import collections
+import os
 from typing import NamedTuple, Optional
 
 ERROR, WARNING = "error", "warning"
@@ -139,16 +140,16 @@ class Findings:
                             for place in self._places[kind]]}
                 for severity in (ERROR, WARNING) for kind in self.kinds(severity)]
 
-    def rows(self):
-        """[(severity, count, what and do, first places)] of text, errors first, for a table."""
-        return [(severity, "%d" % self._counts[kind], "%s\n%s" % (KINDS[kind].what, KINDS[kind].do),
-                 self._places_text(kind)) for severity in (ERROR, WARNING) for kind in self.kinds(severity)]
+    def rows(self, folder=""):
+        """[(Kind, count, first places as text)], errors first, for a table; files below folder without it."""
+        return [(KINDS[kind], self._counts[kind], self._places_text(kind, folder))
+                for severity in (ERROR, WARNING) for kind in self.kinds(severity)]
 
-    def _places_text(self, kind):
+    def _places_text(self, kind, folder):
         places = self._places[kind]
-        lines = [place_text(place) for place in places[:_PLACES_SHOWN]]
+        lines = [place_text(place, folder) for place in places[:_PLACES_SHOWN]]
         if len(places) > _PLACES_SHOWN:
-            lines.append("…")
+            lines.append("and %d more" % (self._counts[kind] - _PLACES_SHOWN))
         return "\n".join(lines)
 
 
@@ -157,8 +158,16 @@ def sentence(kind, detail=""):
     return "%s%s." % (KINDS[kind].what.rstrip("."), " (%s)" % detail if detail else "")
 
 
-def place_text(place):
-    """file @ byte: id: detail, without what is not known."""
+def place_text(place, folder=""):
+    """file @ byte: id: detail, without what is not known; files below folder without it."""
     at = "" if place.offset is None else " @ byte %d" % place.offset
-    parts = [(place.file or "") + at, place.id, place.detail]
-    return ": ".join(part for part in parts if part)
+    name = place.file or ""
+    if folder and name.startswith(folder + os.sep):
+        name = name[len(folder) + 1:]
+    return ": ".join(printable(part) for part in (name + at, place.id, place.detail) if part)
+
+
+def printable(text, longest=120):
+    """Text from a file that may hold anything, as one line for a terminal."""
+    shown = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+    return shown if len(shown) <= longest else shown[:longest] + "..."

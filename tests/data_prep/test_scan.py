@@ -270,13 +270,20 @@ def test_exit_codes_tables_and_json(tmp_path, capsys, label_map):
     assert "is fit for training: 1 records, no errors, 0 warnings." in capsys.readouterr().out
     assert main(["check", bad]) == 3
     said = capsys.readouterr()
-    assert "in pixels" in said.out and "@ byte 0" in said.out and "Divide x by" in said.out
+    assert "in pixels" in said.out and "bad.record @ byte 0" in said.out and "Divide x by" in said.out
     assert len(said.err.strip().splitlines()) == 2 and "not fit for training" in said.err
     assert main(["check", bad, "--json"]) == 3
     report = json.loads(capsys.readouterr().out)
     assert (report["fit"], report["findings"][0]["kind"], report["records"]) == (False, "box-in-pixels", 2)
     assert main(["check", str(tmp_path / "*.record"), "--json", "--input-size", "20"]) == 3
     assert json.loads(capsys.readouterr().out)["records"] == 3
+
+
+def test_names_that_the_terminal_cannot_show_do_not_end_the_check(tmp_path):
+    path = write(tmp_path / "a.record", example(0, source_id=["\u732b\x1b[31m\n.jpg"], width=[30]))
+    done = subprocess.run([sys.executable, "-m", "data_prep", "check", path], stdout=subprocess.PIPE,
+                          env=dict(os.environ, PYTHONIOENCODING="ascii"))
+    assert done.returncode == 0 and b"\\u732b" in done.stdout and b"\x1b" not in done.stdout
 
 
 def test_warnings_alone_leave_exit_code_0(tmp_path, capsys):
