@@ -18,6 +18,7 @@ PATCHES = (
     "seeded_input_map",
     "random_crop_takes_the_seed",
     "clones_dequeue_in_order",
+    "picture_ids_of_clones",
     "whole_batch_loss",
     "weight_decay_under_strategy",
     "clip_summed_gradient",

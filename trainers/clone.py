@@ -11,7 +11,7 @@ from object_detection.legacy import trainer
 
 from trainers import fine_tune, repeatable
 from trainers.devices import session_config
-from trainers.progress import checkpoint_hook, diverged
+from trainers.progress import checkpoint_hook
 
 
 def train(config, settings, devices, run_dir, make_step_hook, say, servers):
@@ -76,14 +76,4 @@ def _run_steps(train_tensor, settings, run_dir, step_hook, config, arguments):
                 step_hook, checkpoint_hook(run_dir, settings, scaffold=scaffold)],
             save_checkpoint_secs=None, save_summaries_steps=100, log_step_count_steps=None) as session:
         while not session.should_stop():
-            _run_step(session, train_tensor, run_dir)
-
-
-def _run_step(session, train_tensor, run_dir):
-    """One step. The API's own check stops a loss that is not finite before the step hook sees it."""
-    try:
-        session.run(train_tensor)
-    except tf.errors.InvalidArgumentError as error:
-        if "LossTensor is inf or nan" not in str(error):
-            raise
-        raise diverged("the loss is not finite", run_dir)
+            session.run(train_tensor)

@@ -4,6 +4,7 @@ TensorFlow's C++ and Python logs go to file descriptors 1 and 2. `Console` keeps
 both descriptors at RUN_DIR/train.log, so that the console shows only sentences meant for people and nothing is lost.
 With LOG_LEVEL=debug the descriptors stay where they are.
 """
+import faulthandler
 import os
 import sys
 import time
@@ -88,6 +89,15 @@ class Console(object):
     def log_traceback(self):
         """The traceback of the exception being handled, into the log only."""
         self._to_log(traceback.format_exc())
+
+    def log(self, sentence):
+        """One line in the log alone."""
+        self._to_log(sentence + "\n")
+
+    def log_stacks(self):
+        """What every thread is doing, into the log; works while they hang."""
+        target = self._log or self._errors
+        faulthandler.dump_traceback(file=target, all_threads=True)
 
     def progress(self, done, total, text, unit):
         """Shows that `done` of `total` (int; total may be 0: unknown) is reached, with `text` beside it."""

@@ -4,6 +4,7 @@ FAILED = 1
 SETTINGS_REFUSED = 2
 PREFLIGHT_FAILED = 3
 DIVERGED = 4
+STALLED = 5
 
 
 class Refused(Exception):

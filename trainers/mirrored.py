@@ -6,7 +6,7 @@ from object_detection import inputs, model_hparams, model_lib
 from object_detection.builders import model_builder
 from object_detection.utils import config_util
 
-from trainers import fine_tune
+from trainers import batch_ids, fine_tune
 from trainers.devices import session_config
 from trainers.progress import checkpoint_hook
 
@@ -57,7 +57,7 @@ def train(config, settings, devices, run_dir, make_step_hook, say):
     configs = config_util.create_configs_from_pipeline_proto(config)
     build_model = fine_tune.watched(functools.partial(model_builder.build, model_config=configs["model"]),
                                     configs["train_config"], say)
-    model_fn = model_lib.create_model_fn(build_model, configs, model_hparams.create_hparams())
+    model_fn = batch_ids.kept(model_lib.create_model_fn(build_model, configs, model_hparams.create_hparams()))
     train_input_fn = inputs.create_train_input_fn(
         configs["train_config"], configs["train_input_config"], configs["model"])
     estimator = tf.estimator.Estimator(

@@ -1,10 +1,12 @@
 """Runs a command and turns the way it ends into sentences and an exit code."""
-import errno
+import os
 import sys
 
-from trainers import settings as settings_module
+from trainers import exhausted, settings as settings_module
 from trainers.console import Console
-from trainers.errors import PREFLIGHT_FAILED, Refused
+from trainers.errors import Refused
+
+INTERRUPTED = 130
 
 
 def run(command, environ=None):
@@ -33,21 +35,27 @@ def run(command, environ=None):
     except Exception as error:
         import traceback
         console.log_traceback()
-        if disk_is_full(error):
-            console.error("The disk is full%s.\nFree some space and run the same command again: what was saved before "
-                          "is kept." % (" (%s)" % error.filename if getattr(error, "filename", None) else ""))
-            return PREFLIGHT_FAILED
+        if exhausted.disk_is_full(error):
+            full = exhausted.full_disk(error)
+            console.error("%s\n%s" % (full.what, full.do))
+            return full.code
         console.error(traceback.format_exc().rstrip() if debug else _one_line(error))
         where = "the traceback is in %s" % console.log_path if console.log_path else "LOG_LEVEL=debug shows more"
         console.error("This is not an error we foresaw; %s." % where)
         return 1
+    except KeyboardInterrupt:
+        console.error("Stopped before anything was begun.")
+        return INTERRUPTED
     finally:
+        _flush()
+
+
+def _flush():
+    """Standard output may be a log on a full disk; Python would try again when it ends, and change the exit code."""
+    try:
         sys.stdout.flush()
-
-
-def disk_is_full(error):
-    """True for the system's own error and for TensorFlow's, which has it in its words."""
-    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "No space left on device" in str(error)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _one_line(error):

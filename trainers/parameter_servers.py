@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-from trainers import loopback
+from trainers import exhausted, loopback
 from trainers.errors import PREFLIGHT_FAILED, Refused
 
 HOST = "127.0.0.1"
@@ -112,7 +112,7 @@ class ParameterServers(object):
         code = process.wait()
         if not self._ending:
             self._lost("Parameter server %d of %d ended (%s)." % (
-                task + 1, self.count, "signal %d" % -code if code < 0 else "exit code %d" % code))
+                task + 1, self.count, exhausted.was_killed(code)))
 
     def _start(self):
         self._ending = False

@@ -8,14 +8,18 @@ import time
 
 import tensorflow.compat.v1 as tf
 
+from trainers import batch_ids
 from trainers.console import duration
-from trainers.errors import DIVERGED, Refused
-from trainers.run_dir import check_free_space, newest_checkpoint
+from trainers.errors import DIVERGED, PREFLIGHT_FAILED, Refused
+from trainers.run_dir import check_free_space, checkpoints, free_bytes, newest_checkpoint
 
 METRICS = "metrics.jsonl"
 WINDOW_SECS = 30
 STEPS_FOR_A_RATE = 5
 METRICS_EVERY_SECS = 5
+PICTURES_SHOWN = 12
+# The graph beside the variables of a checkpoint; 11 MB for the largest models in configs/.
+GRAPH_BYTES = 16 * 2 ** 20
 
 
 class StepHook(tf.train.SessionRunHook):
@@ -29,12 +33,14 @@ class StepHook(tf.train.SessionRunHook):
         total_steps: the run's last step.
         batch_size: images per step over all devices.
         began: when the run began, by `clock`.
+        heard: function() called after every step.
+        records: file patterns of the training records, for the ids of pictures.
         loss: scalar tensor; None takes the loss that the Estimator put last into the LOSSES collection.
         clock: seconds; for tests.
     """
 
-    def __init__(self, console, health, stop, run_dir, total_steps, batch_size, began, loss=None,
-                 clock=time.time):
+    def __init__(self, console, health, stop, run_dir, total_steps, batch_size, began, heard=lambda: None,
+                 records=(), loss=None, clock=time.time):
         self._console = console
         self._health = health
         self._stop = stop
@@ -42,10 +48,13 @@ class StepHook(tf.train.SessionRunHook):
         self._total_steps = total_steps
         self._batch_size = batch_size
         self._began = began
+        self._heard = heard
+        self._records = records
         self._loss = loss
         self._clock = clock
         self._recent = collections.deque()      # (time, step) of the last WINDOW_SECS, without the first step
         self._written_at = 0
+        self._pictures = []                     # of the last step and the one before, as batch_ids.tensors gives them
         self.step = None
         self.first_step_secs = None
         self.last_loss = None
@@ -54,6 +63,8 @@ class StepHook(tf.train.SessionRunHook):
         self._global_step = tf.train.get_or_create_global_step()
         if self._loss is None:
             self._loss = tf.get_collection(tf.GraphKeys.LOSSES)[-1]
+        self._ids = batch_ids.tensors()
+        _end_the_last_line(os.path.join(self._run_dir, METRICS))
 
     def after_create_session(self, session, coord):
         self.step = int(session.run(self._global_step))
@@ -61,13 +72,17 @@ class StepHook(tf.train.SessionRunHook):
 
     def before_run(self, run_context):
         # Not the global step: within a step's run it may be read before or after the update. Here steps are counted.
-        return tf.train.SessionRunArgs(self._loss)
+        return tf.train.SessionRunArgs([self._loss, self._ids])
 
     def after_run(self, run_context, run_values):
         self.step += 1
-        loss = float(run_values.results)
+        self._heard()
+        loss, pictures = float(run_values.results[0]), run_values.results[1]
+        self._pictures = self._pictures[-1:] + [pictures]
         self._time_step()
         if not math.isfinite(loss):
+            self._console.end_progress()
+            self._name_the_pictures()
             raise diverged("the loss at step %d is %s" % (self.step, loss), self._run_dir)
         self.last_loss = loss
         self._health.beat("training")
@@ -105,6 +120,17 @@ class StepHook(tf.train.SessionRunHook):
         left = (self._total_steps - self.step) * self._batch_size / rate
         return "loss %.3f  %.1f images/s  %s left" % (loss, rate, duration(left))
 
+    def _name_the_pictures(self):
+        """Says what the step was made of, and the one before: its update may be what broke the weights."""
+        for step, pictures in zip(range(self.step, 0, -1), reversed(self._pictures)):
+            ids = batch_ids.names(pictures, self._records)
+            if ids:
+                more = len(ids) - PICTURES_SHOWN
+                self._console.say("Pictures of step %d: %s%s." % (
+                    step, ", ".join(ids[:PICTURES_SHOWN]), " and %d more, in train.log" % more if more > 0 else ""))
+                if more > 0:
+                    self._console.log("All pictures of step %d: %s" % (step, ", ".join(ids)))
+
     def _write_metrics(self, loss, force=False):
         now = self._clock()
         if not force and now - self._written_at < METRICS_EVERY_SECS:
@@ -115,6 +141,16 @@ class StepHook(tf.train.SessionRunHook):
                   "images_per_sec": rate and round(rate, 2)}
         with open(os.path.join(self._run_dir, METRICS), "a") as metrics:
             metrics.write(json.dumps(record) + "\n")
+
+
+def _end_the_last_line(path):
+    """A process killed while writing leaves half a line, to which the next record must not be appended."""
+    try:
+        with open(path, "r+b") as metrics:
+            content = metrics.read()
+            metrics.truncate(content.rfind(b"\n") + 1)
+    except FileNotFoundError:
+        pass
 
 
 def diverged(how, run_dir):
@@ -136,12 +172,26 @@ class CheckpointHook(tf.train.CheckpointSaverHook):
 
     def begin(self):
         super(CheckpointHook, self).begin()
+        self._bytes = checkpoint_bytes()
         # While one more than those to keep is written, the oldest is still there.
-        check_free_space(self._checkpoint_dir, checkpoint_bytes() * (self._keep_checkpoints + 1))
+        there = len(checkpoints(self._checkpoint_dir))
+        check_free_space(self._checkpoint_dir, self._bytes * max(self._keep_checkpoints + 1 - there, 1))
 
     def after_create_session(self, session, coord):
         step = session.run(self._global_step_tensor)
         self._timer.update_last_triggered_step(step)
+
+    def _save(self, session, step):
+        # A save that finds no space left behind damages nothing (run_dir.remove_half_written), but takes what the
+        # other processes of the machine need.
+        free, needed = free_bytes(self._checkpoint_dir), self._bytes + GRAPH_BYTES
+        if free < needed:
+            newest = newest_checkpoint(self._checkpoint_dir)
+            raise Refused("The disk is full: %s has %d MB free, and the checkpoint of step %d needs %d MB." % (
+                self._checkpoint_dir, free // 2 ** 20, step, needed // 2 ** 20),
+                "Free some space and run the same command again: it goes on from %s." % (
+                    newest[0] if newest else "the start"), PREFLIGHT_FAILED)
+        return super(CheckpointHook, self)._save(session, step)
 
 
 def checkpoint_bytes():

@@ -226,9 +226,13 @@ def _try_lock(lock):
         return False
 
 
+def free_bytes(folder):
+    return shutil.disk_usage(folder).free
+
+
 def check_free_space(folder, needed_bytes):
     """Refuses to start where the checkpoints to keep would not fit."""
-    free = shutil.disk_usage(folder).free
+    free = free_bytes(folder)
     if free < needed_bytes:
         raise Refused("%s has %d MB free; this run needs about %d MB." % (
             folder, free // 2 ** 20, needed_bytes // 2 ** 20),

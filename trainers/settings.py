@@ -104,6 +104,9 @@ class Settings(BaseModel):
     eval_at_end: bool = Field(True, description="`1` evaluates the last checkpoint when training ends")
     resume: Resume = Field(Resume.auto, description="`auto`, `never` (refuse a RUN_DIR that holds a run), `require` "
                            "(refuse one that does not)")
+    stall_secs: int = Field(600, ge=1, description="a training that makes no step for so many seconds is ended with "
+                            "exit code 5, the stacks of all its threads in train.log; three times as long for the "
+                            "first step")
     log_level: LogLevel = Field(LogLevel.info, description="`debug` shows TensorFlow's own log and tracebacks")
     cuda_visible_devices: Optional[str] = Field(
         None, description="as CUDA reads it: the GPUs this process may use (in compose: `TRAIN_GPUS`, `EVAL_GPUS`)")
@@ -129,7 +132,6 @@ NOT_SUPPORTED = {
     "TF_CONFIG": ("", "training over several machines is not supported by this version; unset TF_CONFIG"),
     "MIXED_PRECISION": ("0", "mixed precision is not supported by this version; leave MIXED_PRECISION out"),
     "XLA": ("0", "XLA is not supported by this version; leave XLA out"),
-    "STALL_SECS": ("", "the watchdog is not supported by this version; leave STALL_SECS out"),
 }
 
 

@@ -1,13 +1,24 @@
-"""SIGTERM and SIGINT: stop after the step in hand, save, and exit 143 or 130; a second one stops at once."""
+"""SIGTERM and SIGINT: stop after the step in hand, save, and exit 143 or 130; a second one stops at once.
+
+Python calls its own signal handlers in the main thread, between two of its instructions: while that thread waits for a
+step or a save in TensorFlow, not at all. So the interpreter's C handler writes the signal's number to a pipe
+(signal.set_wakeup_fd), and a thread of ours reads it there.
+"""
 import os
 import signal
+import threading
+
+from trainers.watchdog import finish_or_leave
+
+LAST_WORDS_SECS = 5
+NUMBERS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StopRequest(object):
     """What the step hook looks at. `requested` is 0 or the signal's number; `in_steps` is set once steps run.
 
     Args:
-        say: function(sentence), safe in a signal handler.
+        say: function(sentence), safe while another thread writes.
         before_exit: function(signal's number), called where the process ends at once.
     """
 
@@ -18,19 +29,29 @@ class StopRequest(object):
         self.in_steps = False
 
     def install(self):
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._handle)
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing)
+        for number in NUMBERS:
+            signal.signal(number, lambda *_: None)
+        threading.Thread(target=self._read, args=(reading,), daemon=True).start()
 
     @property
     def exit_code(self):
         return 128 + self.requested
 
-    def _handle(self, number, _):
+    def _read(self, pipe):
+        while True:
+            for number in os.read(pipe, 64):
+                if number in NUMBERS:
+                    self._handle(number)
+
+    def _handle(self, number):
         if self.requested or not self.in_steps:
             # Nothing to save before the first step; and who asks twice does not want to wait. TensorFlow's threads
             # would hold up a normal exit.
             self._say("Stopped at once: nothing was saved." if not self.in_steps else "Stopped at once.")
-            self._before_exit(number)
+            finish_or_leave(lambda: self._before_exit(number), LAST_WORDS_SECS)
             os._exit(128 + number)
         self.requested = number
         self._say("Stopping after this step and saving; once more stops at once.")

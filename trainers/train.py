@@ -3,13 +3,16 @@ import os
 import sys
 import time
 
-from trainers import batch_norm, data, dataset as datasets, devices as device_choice, pipeline, repeatable
-from trainers import run_dir as runs
+from trainers import batch_norm, data, dataset as datasets, devices as device_choice, exhausted, pipeline
+from trainers import repeatable, run_dir as runs
 from trainers.console import duration
-from trainers.errors import DIVERGED, FAILED, Refused, refuse_arguments
+from trainers.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused, refuse_arguments
 from trainers.health import Health
 from trainers.parameter_servers import ParameterServers
 from trainers.signals import StopRequest
+from trainers.watchdog import Watchdog
+
+OUTCOMES = {DIVERGED: "diverged", FAILED: "failed"}
 
 
 def train(settings, console, arguments):
@@ -86,17 +89,32 @@ def _run(settings, console, devices, config, folder):
     stop = StopRequest(console.say_from_signal, lambda number: _end(folder, "stopped", hooks, 128 + number))
     stop.install()
     console.say("Building the graph; the first step takes a minute or two.")
+
+    def stalled(silent_secs):
+        health.beat("stalled")
+        console.error("No step for %s; the last one was %s.\nThe stacks of all threads are in %s; the same command goes "
+                      "on from the newest checkpoint, and STALL_SECS waits longer." % (
+                          duration(silent_secs), hooks[0].step if hooks and hooks[0].step else "none",
+                          os.path.join(folder, runs.LOG)))
+        console.log_stacks()
+        _end(folder, "stalled", hooks, STALLED)
+
     device_choice.hide_the_rest(devices)
     if settings.seed is not None:
         repeatable.choose_deterministic_kernels()
     try:
-        _train_with(settings, console, devices, config, folder, health, stop, began, hooks)
-    except Refused as refused:
-        _end(folder, "diverged" if refused.code == DIVERGED else "refused", hooks, refused.code)
-        raise
-    except Exception:
-        _end(folder, "failed", hooks, FAILED)
-        raise
+        with Watchdog(settings.stall_secs, stalled) as watchdog:
+            _train_with(settings, console, devices, config, folder, health, stop, began, hooks, watchdog)
+    except Exception as error:
+        told = _told(error, config, devices, folder)
+        code = told.code if isinstance(told, Refused) else FAILED
+        if code == PREFLIGHT_FAILED:
+            runs.remove_half_written(folder)
+        _end(folder, OUTCOMES.get(code, "refused"), hooks, code)
+        if told is error:
+            raise
+        console.log_traceback()
+        raise told from error
     hook = hooks[0]
     _end(folder, "stopped" if stop.requested else "finished", hooks, stop.exit_code if stop.requested else 0)
     rate = hook.images_per_sec()
@@ -106,7 +124,21 @@ def _run(settings, console, devices, config, folder):
     return stop.exit_code if stop.requested else 0
 
 
-def _train_with(settings, console, devices, config, folder, health, stop, began, hooks):
+def _told(error, config, devices, folder):
+    """The error, as a Refused where we know what it means."""
+    if isinstance(error, Refused):
+        return error
+    if exhausted.disk_is_full(error):
+        return exhausted.full_disk(error)
+    if exhausted.memory_is_full(error):
+        return exhausted.full_memory(error, config.train_config.batch_size, devices)
+    if any(words in str(error) for words in ("Nan in summary histogram", "LossTensor is inf or nan")):
+        from trainers.progress import diverged
+        return diverged("a weight or the loss is not finite", folder)
+    return error
+
+
+def _train_with(settings, console, devices, config, folder, health, stop, began, hooks, watchdog):
     def lost(what):
         _end(folder, "failed", hooks, FAILED)
         console.error("%s\nStart the training again: it goes on from the newest checkpoint." % what)
@@ -114,10 +146,10 @@ def _train_with(settings, console, devices, config, folder, health, stop, began,
 
     # They import TensorFlow while this process does.
     with ParameterServers(settings.ps_tasks, lost) as servers:
-        _train_on(servers, settings, console, devices, config, folder, health, stop, began, hooks)
+        _train_on(servers, settings, console, devices, config, folder, health, stop, began, hooks, watchdog)
 
 
-def _train_on(servers, settings, console, devices, config, folder, health, stop, began, hooks):
+def _train_on(servers, settings, console, devices, config, folder, health, stop, began, hooks, watchdog):
     from trainers.quiet import import_tensorflow
     import_tensorflow()
     device_choice.check_session_devices(devices)
@@ -125,7 +157,8 @@ def _train_on(servers, settings, console, devices, config, folder, health, stop,
 
     def make_step_hook(loss):
         hooks.append(StepHook(console, health, stop, folder, config.train_config.num_steps,
-                              config.train_config.batch_size, began, loss))
+                              config.train_config.batch_size, began, watchdog.beat,
+                              config.train_input_reader.tf_record_input_reader.input_path, loss))
         return hooks[-1]
 
     if settings.trainer.value == "clone":
@@ -142,7 +175,10 @@ def _newest(folder):
 
 
 def _end(folder, outcome, hooks, code):
-    runs.finish_manifest(folder, outcome, hooks[0].step if hooks else None, code)
+    try:
+        runs.finish_manifest(folder, outcome, hooks[0].step if hooks else None, code)
+    except OSError:
+        pass        # the disk may be full or gone, which is said elsewhere; how it ended, the exit code says too
 
 
 def _become_the_evaluation(settings, console, folder):

@@ -75,12 +75,16 @@ def create_train_input_fn(train_config, train_input_config, model_config):
   return _train_input_fn
 """,
     "object_detection/legacy/trainer.py": """
+def _create_losses(input_queue):
+  return get_inputs(input_queue)
+
 def train(loss):
   clones = model_deploy.create_clones(deploy_config, model_fn, [input_queue])
   for var in optimizer_summary_vars:
     tf.summary.scalar(var.op.name, var, family='LearningRate')
   total_loss, grads_and_vars = model_deploy.optimize_clones(
       clones, regularization_losses=regularization_losses)
+  total_loss = tf.check_numerics(total_loss, 'LossTensor is inf or nan.')
   grads_and_vars = slim.learning.clip_gradient_norms(
       grads_and_vars, train_config.gradient_clipping_by_norm)
   for loss_tensor in tf.losses.get_losses():

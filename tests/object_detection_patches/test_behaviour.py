@@ -91,6 +91,12 @@ def test_the_clone_trainer_uses_the_session_and_the_loop_it_is_given(clones):
     assert {"saver", "number_of_steps", "init_fn", "summary_op", "is_chief"} <= set(clones["keywords"])
 
 
+def test_the_pictures_of_each_clone_are_known_and_the_loss_is_for_the_caller_to_judge(clones):
+    assert "error" not in clones, clones["error"][-2000:]
+    assert clones["picture_ids"] == [["string", [2]], ["string", [2]]]
+    assert clones["loss_checks"] == []
+
+
 def test_checkpoints_of_clones_have_the_names_of_one_device(clones):
     assert "error" not in clones, clones["error"][-2000:]
     assert clones["variables"] == ["global_step", "line/bias", "line/bias" + AVERAGE, "line/bias/Momentum",

@@ -29,7 +29,7 @@ def tensors():
     images, boxes = line_model.pictures()
     image, box = tf.train.slice_input_producer([images, boxes], shuffle=False)
     return {"image": image, "groundtruth_boxes": box, "groundtruth_classes": tf.constant([1], tf.int64),
-            "groundtruth_weights": tf.constant([1.0])}
+            "groundtruth_weights": tf.constant([1.0]), "source_id": tf.constant("a picture")}
 
 
 def place(results):
@@ -51,6 +51,10 @@ def train(results, folder):
     def loop(train_op, logdir, **keywords):
         results["same_session"] = keywords["session_config"] is session
         results["keywords"] = sorted(keywords)
+        results["picture_ids"] = [(ids.dtype.name, ids.shape.as_list()) for ids in tf.get_collection("picture_ids")]
+        results["loss_checks"] = [operation.name for operation in tf.get_default_graph().get_operations()
+                                  if operation.type == "CheckNumerics"
+                                  and b"LossTensor" in operation.get_attr("message")]
         slim.learning.train(train_op, logdir, **keywords)
 
     trainer.train(

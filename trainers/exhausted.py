@@ -1,0 +1,51 @@
+"""What ran out, memory or disk, told from the error that it ends in."""
+import errno
+import re
+
+from trainers.errors import PREFLIGHT_FAILED, Refused
+
+
+def disk_is_full(error):
+    """True for the system's own error and for TensorFlow's, which has it in its words."""
+    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(
+        words in str(error) for words in ("No space left on device", "Disk quota exceeded"))
+
+
+def memory_is_full(error):
+    """True for Python's error and for TensorFlow's, whose ResourceExhaustedError may mean a disk as well."""
+    return isinstance(error, MemoryError) or (
+        type(error).__name__ == "ResourceExhaustedError" and not disk_is_full(error))
+
+
+def full_disk(error):
+    """The Refused for an error where `disk_is_full`."""
+    name = getattr(error, "filename", None)
+    return Refused("The disk is full%s." % (" (%s)" % name if name else ""),
+                   "Free some space and run the same command again: what was saved before is kept.", PREFLIGHT_FAILED)
+
+
+def full_memory(error, batch_size, devices):
+    """The Refused for an error where `memory_is_full`.
+
+    Args:
+        batch_size: images per step over all devices.
+        devices: trainers.devices.Devices.
+    """
+    where = re.search(r"device:(GPU:\d+)", str(error))
+    shape = re.search(r"shape\[([\d,]+)\]", str(error))
+    what = "Memory ran out on %s with a batch of %d (%d on each device)%s." % (
+        where.group(1) if where else "a GPU" if devices.kind == "gpu" else "this machine", batch_size,
+        batch_size // devices.count, "; there was no room for a tensor of shape [%s]" % shape.group(1) if shape else "")
+    smaller = batch_size // devices.count // 2 * devices.count
+    if smaller:
+        do = "Try BATCH_SIZE=%d; a smaller image_resizer helps too." % smaller
+    else:
+        do = "One picture a device is the smallest batch: take a smaller image_resizer or model."
+    return Refused(what, do, PREFLIGHT_FAILED)
+
+
+def was_killed(returncode):
+    """A child's end in words, for subprocess's return code."""
+    if returncode == -9:
+        return "it was killed (signal 9), most often by the kernel because memory ran out: see dmesg"
+    return "signal %d" % -returncode if returncode < 0 else "exit code %d" % returncode
