@@ -2,10 +2,11 @@
 import fcntl
 import glob
 import os
+import shutil
 import time
 
 from data_prep import files
-from trainers import dataset as datasets, devices as device_choice, pipeline, run_dir as runs
+from trainers import best, dataset as datasets, devices as device_choice, early_stop, pipeline, run_dir as runs
 from trainers.console import duration
 from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused, refuse_arguments
 from trainers.files import read_json, write_json
@@ -15,6 +16,8 @@ from trainers.signals import StopRequest
 FOLDER = "eval"
 METRICS = "metrics.json"
 DRAWING = "detections.png"
+# The checkpoint in hand lies here, so that the training may delete its own.
+ASIDE = ".in_hand"
 MAP = "DetectionBoxes_Precision/mAP"
 MAP50 = "DetectionBoxes_Precision/mAP@.50IOU"
 POLL_SECS = 5
@@ -71,6 +74,7 @@ class _Evaluations(object):
                           "Set RUN_DIR to the folder of a run.", SETTINGS_REFUSED)
         self._config = pipeline.parse(os.path.join(folder, runs.CONFIG))
         self._evaluator = None
+        self._left_out = set()
         _check_records(self._config)
         os.makedirs(self._out, exist_ok=True)
 
@@ -80,10 +84,13 @@ class _Evaluations(object):
             checkpoint, step = self._next(step, mode)
             try:
                 self._evaluate_once(checkpoint, step)
-            except Exception:
+            except best.Gone as why:
+                # Deleted meanwhile, and there are KEEP_CHECKPOINTS newer ones; or torn.
+                self._left_out.add(step)
                 if os.path.exists(checkpoint + ".index"):
-                    raise
-                continue        # the training deleted it meanwhile: KEEP_CHECKPOINTS newer ones are there
+                    self._console.say("Checkpoint %s cannot be evaluated: %s. It is left out." % (checkpoint, why))
+                continue
+            self._stop_early()
             if mode == "once" or (mode == "until_step" and step >= self._last_step()):
                 return
             if runs.newest_checkpoint(self._folder)[1] == step and not self._wait_for_another(step, mode):
@@ -96,7 +103,7 @@ class _Evaluations(object):
             return newest
         done = {entry["step"] for entry in self._read_metrics()["evaluations"]}
         waiting = [(path, step) for path, step in runs.checkpoints(self._folder)
-                   if step not in done and (previous is None or step > previous)]
+                   if step not in done | self._left_out and (previous is None or step > previous)]
         return waiting[0] if waiting else newest
 
     def _read_metrics(self):
@@ -129,12 +136,44 @@ class _Evaluations(object):
             if done:
                 self._console.say("Step %d was evaluated before." % step)
                 entry = done[-1]
+                self._keep_if_best(checkpoint, entry, metrics)
             else:
-                entry = self._evaluate(checkpoint)
+                aside = os.path.join(self._out, ASIDE)
+                shutil.rmtree(aside, ignore_errors=True)
+                in_hand = best.set_aside(checkpoint, aside)
+                entry = self._evaluate(in_hand)
                 metrics["evaluations"].append(entry)
-                metrics["best_step"] = max(metrics["evaluations"], key=lambda one: one["metrics"][MAP])["step"]
+                self._keep_if_best(in_hand, entry, metrics)
+                metrics["best_step"] = _best(metrics)["step"]
                 write_json(os.path.join(self._out, METRICS), metrics)
+                shutil.rmtree(aside)
         self._show(entry)
+
+    def _keep_if_best(self, checkpoint, entry, metrics):
+        """Before metrics.json says that it was evaluated: killed in between, it is evaluated and kept again."""
+        kept = best.kept(self._folder)
+        if _best(metrics) is entry and (kept is None or kept.step != entry["step"]):
+            best.keep(self._folder, checkpoint, entry["step"], MAP, entry["metrics"][MAP])
+            self._console.say("Step %d is the best so far by COCO mAP; it is kept in %s." % (
+                entry["step"], os.path.join(self._folder, best.FOLDER)))
+
+    def _start_step(self):
+        """The step at which the training beside began."""
+        return (read_json(os.path.join(self._folder, runs.MANIFEST)) or {}).get("start_step", 0)
+
+    def _stop_early(self):
+        """Asks the training beside to stop, where EARLY_STOP_PATIENCE evaluations brought nothing better."""
+        patience = self._settings.early_stop_patience
+        if not patience or not runs.is_training(self._folder):
+            return
+        metrics = self._read_metrics()
+        steps = [entry["step"] for entry in metrics["evaluations"]]
+        since = early_stop.without_improvement(steps, metrics["best_step"], self._start_step())
+        if since >= patience and not early_stop.reason(self._folder):
+            why = "%d evaluations after step %d were no better (EARLY_STOP_PATIENCE=%d)" % (
+                since, metrics["best_step"], patience)
+            early_stop.ask(self._folder, why)
+            self._console.say("The training is asked to stop at its next checkpoint: %s." % why)
 
     def _evaluate(self, checkpoint):
         """Evaluates a checkpoint; returns its entry for metrics.json and draws the detections."""
@@ -166,7 +205,7 @@ class _Evaluations(object):
 
     def _show(self, entry):
         from rich.table import Table
-        table = Table(title="Average precision at IOU 0.5, step %d" % entry["step"])
+        table = Table(title="Step %d, by class" % entry["step"])
         table.add_column("class")
         table.add_column("AP@.5IOU", justify="right")
         for name, value in sorted(entry["per_class_ap50"].items()):
@@ -181,6 +220,11 @@ class _Evaluations(object):
                 "The records changed since training began: make the dataset again.", PREFLIGHT_FAILED)
         self._console.say("Detections are drawn in %s." % os.path.join(self._out, DRAWING))
         self._console.say("Results are in %s." % self._folder)
+
+
+def _best(metrics):
+    """The entry with the highest COCO mAP, the earliest of equals."""
+    return max(metrics["evaluations"], key=lambda entry: (entry["metrics"][MAP], -entry["step"]))
 
 
 def _build(config, devices):

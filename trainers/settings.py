@@ -102,6 +102,9 @@ class Settings(BaseModel):
         EvalMode.until_step, description="`entrypoint.py eval`: `once` (the newest checkpoint), `continuous`, or "
         "`until_step` (until the run's last step is evaluated)")
     eval_at_end: bool = Field(True, description="`1` evaluates the last checkpoint when training ends")
+    early_stop_patience: Optional[int] = Field(
+        None, ge=1, description="evaluations without a better COCO mAP after which the evaluation beside a training "
+        "asks it to stop at its next checkpoint; default never")
     resume: Resume = Field(Resume.auto, description="`auto`, `never` (refuse a RUN_DIR that holds a run), `require` "
                            "(refuse one that does not)")
     stall_secs: int = Field(600, ge=1, description="a training that makes no step for so many seconds is ended with "

@@ -1,0 +1,80 @@
+"""What every annotation format is read into, and Pascal VOC's xml, which labelImg, CVAT and the Oxford pets use too."""
+
+import math
+from typing import NamedTuple, Optional
+
+from lxml import etree
+
+from data_prep.boxes import Box
+
+_LARGEST_NUMBER = 2 ** 31 - 1
+
+
+class Object(NamedTuple):
+    """One object of a picture; the box is None if the annotation gives none that can be read.
+
+    mask: a function without arguments that gives a Pillow image of mode "1" as large as the annotated picture, 255
+    where the object is, and raises ValueError if the annotation's mask is broken. crowd, area: as in COCO.
+    """
+
+    box: Optional[Box]
+    name: str = ""
+    difficult: int = 0
+    truncated: int = 0
+    pose: str = ""
+    mask: object = None
+    crowd: int = 0
+    area: float = 0.0
+
+
+class Annotation(NamedTuple):
+    """width and height are what the annotation claims, 0 if it claims nothing; filename is "" then."""
+
+    width: int
+    height: int
+    objects: list
+    filename: str = ""
+
+
+def read_xml(path):
+    """The Annotation in a Pascal VOC xml. Raises ValueError, with the reason as its text, if it is none."""
+    root = parse_xml(path)
+    if root.tag != "annotation":
+        raise ValueError("the xml holds <%s> instead of <annotation>" % root.tag)
+    objects = [Object(_box(node.find("bndbox")), (node.findtext("name") or "").strip(), _whole(node, "difficult"),
+                      _whole(node, "truncated"), (node.findtext("pose") or "").strip())
+               for node in root.findall("object")]
+    return Annotation(_whole(root, "size/width"), _whole(root, "size/height"), objects,
+                      (root.findtext("filename") or "").strip())
+
+
+def parse_xml(path):
+    """The root element. Raises ValueError, with the reason as its text, if the file is no xml or cannot be read."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    try:
+        with open(path, "rb") as file:
+            return etree.parse(file, parser).getroot()
+    except etree.XMLSyntaxError as error:
+        raise ValueError("the xml cannot be read (%s)" % error)
+    except OSError as error:
+        raise ValueError("the xml cannot be read (%s)" % error.strerror)
+
+
+def _box(node):
+    try:
+        return Box(*(float(node.findtext(side)) for side in Box._fields))
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def _whole(node, path):
+    return whole(node.findtext(path))
+
+
+def whole(value):
+    """A number between 0 and 2**31 - 1 from what an annotation holds, 0 for anything else."""
+    try:
+        value = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+    return int(value) if math.isfinite(value) and 0 <= value <= _LARGEST_NUMBER else 0

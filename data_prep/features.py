@@ -1,0 +1,153 @@
+"""A picture and its annotation become the features of one example, with the keys of the API's converters."""
+
+import hashlib
+import io
+from typing import NamedTuple
+
+from data_prep import boxes as box_rules
+from data_prep import dataset, pictures, records
+from data_prep.errors import DataError
+
+MASKS = ("none", "png", "numerical")
+
+
+class Recipe(NamedTuple):
+    """labels: {class name: id}. masks: one of MASKS. coco: write is_crowd and area, as the API's COCO converter does,
+    instead of difficult, truncated and view, as its others do.
+    """
+
+    labels: dict
+    masks: str = "none"
+    coco: bool = False
+
+
+class Source(NamedTuple):
+    """name: the picture's file name. source_id: unique in the dataset. data: the file's bytes.
+
+    damaged: it is known to be decodable but broken, so it is written anew.
+    """
+
+    name: str
+    source_id: str
+    data: bytes
+    damaged: bool = False
+
+
+def convert(source, annotation, recipe):
+    """The dataset.Outcome of one picture. Raises ValueError, with the reason as its text, if it has to be skipped."""
+    picture = pictures.load(source.data, source.damaged)
+    objects, notes = _usable(annotation, picture, with_masks=recipe.masks != "none")
+    if annotation.objects and not objects:
+        raise ValueError("; ".join(text for kind, text in notes if kind == "rejected box"))
+    key = hashlib.sha256(picture.encoded).hexdigest()
+    original = hashlib.sha256(source.data).hexdigest() if picture.changed else key
+    labels = records.Ints(_label(item, recipe) for item in objects)
+    return dataset.Outcome(_features(source, picture, key, objects, labels, recipe), tuple(labels),
+                           notes=tuple(notes), source_sha256=original, size=(picture.width, picture.height))
+
+
+def read_file(path):
+    """The bytes of a picture file. Raises ValueError, with the reason as its text."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise ValueError("the picture file cannot be read (%s)" % error.strerror)
+
+
+def _label(item, recipe):
+    try:
+        return recipe.labels[item.name]
+    except KeyError:
+        # The names were looked at before; whoever edits files meanwhile must not lose a box without a word.
+        raise DataError("The class %s appeared while the dataset was being converted." % item.name,
+                        "Run the same command again, with nobody editing the annotations.")
+
+
+def _usable(annotation, picture, with_masks):
+    """The objects whose boxes lie in the picture, turned and clipped with it; notes on what was changed."""
+    notes = [("reencoded", picture.changed)] if picture.changed else []
+    stored = (picture.width, picture.height) if picture.orientation < 5 else (picture.height, picture.width)
+    upright, claimed = (picture.width, picture.height), (annotation.width, annotation.height)
+    # Boxes drawn on the upright picture are left alone; those drawn on the stored one turn with it.
+    turned = picture.orientation > 1 and (claimed == stored or claimed != upright)
+    if claimed not in (stored, upright):
+        notes.append(("other size", "the annotation says %dx%d, the picture is %dx%d" % (claimed + upright)))
+    orientation = picture.orientation if turned else 1
+    usable = []
+    for item in annotation.objects:
+        try:
+            if item.box is None:
+                raise ValueError("an object has no box that can be read")
+            box, clipped = box_rules.fit(box_rules.turn(item.box, orientation, *stored), *upright)
+            mask = _mask(item, orientation, upright) if with_masks else None
+        except ValueError as reason:
+            notes.append(("rejected box", str(reason)))
+            continue
+        if clipped:
+            notes.append(("clipped box", "up to one pixel outside of the %dx%d picture" % upright))
+        usable.append(item._replace(box=box, mask=mask))
+    return usable, notes
+
+
+def _mask(item, orientation, upright):
+    if item.mask is None:
+        raise ValueError("an object has no mask")
+    mask = pictures.turn(item.mask(), orientation)
+    if mask.size != upright:
+        raise ValueError("the mask is %dx%d, the picture %dx%d" % (mask.size + upright))
+    return mask
+
+
+def _features(source, picture, key, objects, labels, recipe):
+    """Box coordinates are shares of the picture's sides."""
+    features = {
+        "image/height": records.Ints([picture.height]),
+        "image/width": records.Ints([picture.width]),
+        "image/filename": records.Texts([source.name]),
+        "image/source_id": records.Texts([source.source_id]),
+        "image/key/sha256": records.Texts([key]),
+        "image/encoded": records.Texts([picture.encoded]),
+        "image/format": records.Texts(["jpeg"]),
+        "image/object/bbox/xmin": records.Floats(item.box.xmin / picture.width for item in objects),
+        "image/object/bbox/xmax": records.Floats(item.box.xmax / picture.width for item in objects),
+        "image/object/bbox/ymin": records.Floats(item.box.ymin / picture.height for item in objects),
+        "image/object/bbox/ymax": records.Floats(item.box.ymax / picture.height for item in objects),
+        "image/object/class/text": records.Texts(item.name for item in objects),
+        "image/object/class/label": labels,
+    }
+    if recipe.coco:
+        features.update({
+            "image/object/is_crowd": records.Ints(item.crowd for item in objects),
+            "image/object/area": records.Floats(item.area for item in objects),
+        })
+    else:
+        features.update({
+            "image/object/difficult": records.Ints(item.difficult for item in objects),
+            "image/object/truncated": records.Ints(item.truncated for item in objects),
+            "image/object/view": records.Texts(item.pose for item in objects),
+        })
+    if recipe.masks == "png":
+        features["image/object/mask"] = records.Texts(_png(item.mask) for item in objects)
+    elif recipe.masks == "numerical":
+        # Object after object, row after row, 1.0 where the object is.
+        features["image/object/mask"] = records.PackedFloats(b"".join(
+            item.mask.convert("L").point(_ONES).convert("F").tobytes() for item in objects))
+    return features
+
+
+_ONES = [0] + [1] * 255
+
+
+def _png(mask):
+    """One bit a pixel, and little effort for compression: a quarter of the time of the API's eight bits, and smaller."""
+    out = io.BytesIO()
+    mask.save(out, "PNG", compress_level=1)
+    return out.getvalue()
+
+
+def config_fields(masks):
+    """What the input reader of a pipeline config needs for these masks."""
+    if masks == "none":
+        return {"load_instance_masks": False}
+    return {"load_instance_masks": True, "mask_type": "PNG_MASKS" if masks == "png" else "NUMERICAL_MASKS"}

@@ -1,0 +1,91 @@
+"""Finds pictures below a folder by their stem and content, whatever their extension says."""
+
+import os
+import unicodedata
+
+from data_prep import pictures
+
+_EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp")
+# Files that annotation tools put beside pictures, with the same stem.
+_NEVER = (".xml", ".json", ".txt", ".csv", ".mat", ".md", ".pbtxt", ".tmp", ".part")
+_RECORDS = ".record-"  # a dataset prepared below its own source
+
+
+class PictureIndex:
+    """The files below a folder. Names are compared as Unicode NFC: macOS writes what others read in another form."""
+
+    def __init__(self, root):
+        self.root = root
+        self._by_stem, self._by_name, self._ignored = {}, {}, []
+        for name in visible_files(root):
+            stem, extension = os.path.splitext(name)
+            if extension.lower() in _NEVER or extension.startswith(_RECORDS) or not is_text(name):
+                self._ignored.append(name)
+            else:
+                key = unicodedata.normalize("NFC", stem)
+                self._by_stem.setdefault(key, []).append(name)
+                self._by_name.setdefault(os.path.basename(key), set()).add(key)
+
+    def find(self, stem):
+        """The name, relative to the root, of the picture with this stem (a path without extension).
+
+        Where no such path is there, a picture of that name in any folder is meant, if there is just one. Of several
+        files with one stem the first that holds a picture wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and
+        the rest. Raises ValueError, with the reason as its text, if there is none or no single one.
+        """
+        key = unicodedata.normalize("NFC", stem)
+        if key not in self._by_stem:
+            others = sorted(self._by_name.get(os.path.basename(key), ()))
+            if not others:
+                raise ValueError("no picture of this name")
+            if len(others) > 1:
+                raise ValueError("several pictures of this name: %s" % ", ".join(
+                    self._by_stem[other][0] for other in others[:3]))
+            key = others[0]
+        names = sorted(self._by_stem[key], key=_rank)
+        if len(names) == 1 and _rank(names[0])[0] < len(_EXTENSIONS):
+            return names[0]
+        holding = [name for name in names if pictures.sniff_file(os.path.join(self.root, name))]
+        if holding:
+            return holding[0]
+        if _rank(names[0])[0] < len(_EXTENSIONS):
+            return names[0]  # it cannot be decoded either, and the reason is worth knowing
+        raise ValueError("no picture of this name")
+
+    def ignored(self):
+        """The files whose name says that they are no pictures, or is no text."""
+        return [name.encode("utf-8", "backslashreplace").decode("utf-8") for name in self._ignored]
+
+    def unused(self, used):
+        """The pictures, by their extension, whose names are not in used."""
+        return sorted(name for names in self._by_stem.values() for name in names
+                      if name not in used and _rank(name)[0] < len(_EXTENSIONS))
+
+    def stems(self):
+        """{stem: file names} of everything that may be a picture."""
+        return self._by_stem
+
+
+def visible_files(root, extension=None):
+    """The files below root as relative paths, in a stated order; without dotfiles, and so without macOS's `._*`."""
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        prefix = os.path.relpath(folder, root) + os.sep if folder != root else ""
+        found += [prefix + name for name in names if not name.startswith(".") and (
+            extension is None or name.lower().endswith(extension))]
+    return sorted(found)
+
+
+def is_text(name):
+    """Whether a file name is UTF-8: others cannot be written into a record."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _rank(name):
+    extension = os.path.splitext(name)[1].lower()
+    return _EXTENSIONS.index(extension) if extension in _EXTENSIONS else len(_EXTENSIONS), name
