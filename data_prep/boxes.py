@@ -39,17 +39,16 @@ def fit(box, width, height):
 
 
 def turn(box, orientation, width, height):
-    """The box after its picture, stored as width x height, was turned as Exif's orientation (1-8) says."""
-    corners = [_turn_point(x, y, orientation, width, height)
-               for x, y in ((box.xmin, box.ymin), (box.xmax, box.ymax))]
-    (left, top), (right, bottom) = corners
-    return Box(min(left, right), min(top, bottom), max(left, right), max(top, bottom))
+    """The box after its picture, stored as width x height, was turned as Exif's orientation (1-8) says.
 
-
-def _turn_point(x, y, orientation, width, height):
-    mirrored_x, mirrored_y = width - x, height - y
-    return {1: (x, y), 2: (mirrored_x, y), 3: (mirrored_x, mirrored_y), 4: (x, mirrored_y),
-            5: (y, x), 6: (mirrored_y, x), 7: (mirrored_y, mirrored_x), 8: (y, mirrored_x)}[orientation]
+    A box that is inverted or not finite stays so.
+    """
+    x, y = (box.xmin, box.xmax), (box.ymin, box.ymax)
+    mirrored_x, mirrored_y = (width - box.xmax, width - box.xmin), (height - box.ymax, height - box.ymin)
+    (xmin, xmax), (ymin, ymax) = {
+        1: (x, y), 2: (mirrored_x, y), 3: (mirrored_x, mirrored_y), 4: (x, mirrored_y),
+        5: (y, x), 6: (mirrored_y, x), 7: (mirrored_y, mirrored_x), 8: (y, mirrored_x)}[orientation]
+    return Box(xmin, ymin, xmax, ymax)
 
 
 def _text(box):

@@ -5,15 +5,17 @@ A prepared folder holds `<prefix>_<split>.record-NNNNN-of-MMMMM`, `label_map.pbt
 its first picture to its last: nothing large travels between processes, and their number changes no byte.
 """
 
+import collections
+import hashlib
 import multiprocessing
 import os
+import shlex
 import signal
 import time
 from multiprocessing import connection
 from typing import NamedTuple, Optional
 
-from rich.console import Console
-from rich.table import Table
+from google.protobuf import text_encoding
 
 from data_prep import files, records
 from data_prep.errors import DataError, UsageError
@@ -22,8 +24,15 @@ from data_prep.progress import Progress
 FORMAT = 1
 DATASET_FILE = "dataset.json"
 LABEL_MAP_FILE = "label_map.pbtxt"
+SHARDS = 10
+MAX_SKIPPED = 0.02
 # Nine of the Oxford pets' 3,680 pictures have no xml, a known gap; beyond this share something is missing.
 _FORGIVEN_SHARE = 0.05
+# What train_config.max_number_of_boxes is where a pipeline config does not say (protos/train.proto).
+_API_BOXES = 100
+_SECONDS_BETWEEN_REPORTS = 0.1
+_NAMES_SHOWN = 20
+_ROWS_SHOWN = 100
 
 
 class Outcome(NamedTuple):
@@ -32,7 +41,7 @@ class Outcome(NamedTuple):
     features: for `records.encode`, or None when the picture is skipped, and then `skipped` says why.
     forgiven: the skip is a known gap of the dataset, which the limit on skipped pictures does not count.
     labels: class id of each box. notes: (kind, text) of what was changed: "reencoded", "clipped box",
-    "rejected box".
+    "rejected box". source_sha256: of the picture file. size: width and height of the picture written.
     """
 
     features: Optional[dict]
@@ -40,6 +49,15 @@ class Outcome(NamedTuple):
     skipped: Optional[str] = None
     forgiven: bool = False
     notes: tuple = ()
+    source_sha256: str = ""
+    size: tuple = ()
+
+
+class Unused(NamedTuple):
+    """Files that are no part of the conversion, and why: told, so that nobody looks for them in the records."""
+
+    names: list
+    reason: str
 
 
 class Split(NamedTuple):
@@ -50,7 +68,11 @@ class Split(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All that a format module decides; `convert(id)` gives an Outcome and runs in worker processes."""
+    """All that a format module decides; `convert(id)` gives an Outcome and runs in worker processes.
+
+    command: the options that change a byte of the result, as {option: value}. config: fields for a pipeline config
+    beyond the classes and paths. unused: list of Unused.
+    """
 
     name: str
     classes: list
@@ -60,6 +82,16 @@ class Plan(NamedTuple):
     shards: int
     fingerprint: dict  # what the records are made from and how: if it is the same, nothing is to be done
     extra: dict  # further keys of dataset.json
+    command: tuple = ()  # the format's name, then its options as a dict
+    config: dict = {}
+    unused: tuple = ()
+
+
+class Limits(NamedTuple):
+    """How many pictures may be unusable: a share (0 to 1), or none at all."""
+
+    max_skipped: float = MAX_SKIPPED
+    strict: bool = False
 
 
 class _Task(NamedTuple):
@@ -83,15 +115,16 @@ def available_cores():
     return len(os.sched_getaffinity(0))
 
 
-def write(out_dir, plan, workers=None, max_skipped=0.02):
+def write(out_dir, plan, workers=None, limits=Limits()):
     """Convert everything in plan into out_dir and return the content of its dataset.json.
 
     An older dataset in out_dir stays untouched until the new one is whole. The caller holds
     `files.locked(out_dir)`.
-    workers: processes, by default one a core. max_skipped: share of pictures (0 to 1) that may be unusable.
-    Raises DataError, after printing what was skipped and why, when more are; and when a shard would be empty.
+    workers: processes, by default one a core.
+    Raises DataError, after printing what was skipped and why, when more than the limits are; and when a shard would
+    be empty.
     """
-    _validate(plan, workers, max_skipped)
+    _validate(plan, workers, limits)
     started = time.monotonic()
     files.remove_temporaries(out_dir)
     tasks = [_Task(split.name, number, split.ids[number::plan.shards],
@@ -101,7 +134,7 @@ def write(out_dir, plan, workers=None, max_skipped=0.02):
         shards = _run(tasks, plan.convert, min(workers or available_cores(), len(tasks)))
         dataset = _describe(plan, shards)
         _print_changes(dataset)
-        _verify(dataset, plan, max_skipped)
+        _verify(dataset, plan, limits)
         _publish(out_dir, plan, shards, dataset)
     finally:
         files.remove_temporaries(out_dir)
@@ -116,11 +149,17 @@ def shard_name(prefix, split, number, shards):
 
 def label_map_text(classes):
     """A label map (text proto StringIntLabelMap) with ids from 1 in the order of classes."""
-    return "".join('item {\n  id: %d\n  name: "%s"\n}\n' % item for item in enumerate(classes, 1))
+    return "".join('item {\n  id: %d\n  name: "%s"\n}\n' % (number, text_encoding.CEscape(name, as_utf8=True))
+                   for number, name in enumerate(classes, 1))
 
 
-def _validate(plan, workers, max_skipped):
-    if plan.shards < 1 or (workers is not None and workers < 1) or not 0 <= max_skipped <= 1:
+def shards_for(splits):
+    """How many shards a split: ten, but at least ten pictures in each of the smallest split's."""
+    return max(1, min(SHARDS, min(len(split.ids) for split in splits) // 10))
+
+
+def _validate(plan, workers, limits):
+    if plan.shards < 1 or (workers is not None and workers < 1) or not 0 <= limits.max_skipped <= 1:
         raise UsageError(
             "Shards and workers count from 1, and the share of skipped pictures lies between 0 and 1.",
             "Correct --shards, --workers or --max-skipped.")
@@ -190,46 +229,99 @@ def _work(tasks, convert, sender):
 def _write_shard(task, convert, report):
     unfinished = files.temporary(task.path)
     outcomes = []
+    reported, last_report = 0, time.monotonic()
     with records.Writer(unfinished) as writer:
         for picture_id in task.ids:
             outcome = convert(picture_id)
             if outcome.features is not None:
                 writer.write(records.encode(outcome.features))
             outcomes.append((picture_id, outcome._replace(features=None)))
-            report(1)
+            if time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:
+                report(len(outcomes) - reported)
+                reported, last_report = len(outcomes), time.monotonic()
+    report(len(outcomes) - reported)
     return _Shard(task, unfinished, writer.written, outcomes)
 
 
 def _describe(plan, shards):
     """The content of dataset.json."""
-    skipped, changed, splits = [], [], {}
+    splits, pairs = {}, []
     for split in plan.splits:
         own = [shard for shard in shards if shard.task.split == split.name]
         # Shard n holds every shards-th picture: sort back into the order of the split's list.
         order = {picture_id: index for index, picture_id in enumerate(split.ids)}
         outcomes = sorted((pair for shard in own for pair in shard.outcomes), key=lambda pair: order[pair[0]])
-        skipped += [{"id": picture_id, "split": split.name, "reason": outcome.skipped,
-                     "forgiven": outcome.forgiven} for picture_id, outcome in outcomes if outcome.skipped]
-        changed += [{"id": picture_id, "split": split.name, "what": kind, "detail": text}
-                    for picture_id, outcome in outcomes for kind, text in outcome.notes]
-        labels = [label for _, outcome in outcomes for label in outcome.labels]
+        pairs += [(split.name, picture_id, outcome) for picture_id, outcome in outcomes]
+        labels = collections.Counter(label for _, outcome in outcomes for label in outcome.labels)
         splits[split.name] = {
             "pattern": "%s_%s.record-?????-of-%05d" % (plan.prefix, split.name, plan.shards),
             "shards": [{"file": os.path.basename(shard.task.path), "sha256": shard.written.sha256,
                         "bytes": shard.written.bytes, "examples": shard.written.examples} for shard in own],
             "listed": len(split.ids),
             "examples": sum(shard.written.examples for shard in own),
-            "boxes": len(labels),
-            "boxes_per_class": {name: labels.count(number) for number, name in enumerate(plan.classes, 1)},
+            "boxes": sum(labels.values()),
+            "boxes_per_class": {name: labels[number] for number, name in enumerate(plan.classes, 1)},
         }
-    dataset = {"format": FORMAT, "name": plan.name, "num_classes": len(plan.classes),
-               "label_map": LABEL_MAP_FILE, "classes": list(plan.classes), "splits": splits,
-               "skipped": skipped, "changed": changed, "made_from": plan.fingerprint}
+    dataset = {
+        "format": FORMAT, "name": plan.name, "num_classes": len(plan.classes), "label_map": LABEL_MAP_FILE,
+        "classes": list(plan.classes), "splits": splits,
+        "skipped": [{"id": picture_id, "split": split, "reason": outcome.skipped, "forgiven": outcome.forgiven}
+                    for split, picture_id, outcome in pairs if outcome.skipped],
+        "changed": [{"id": picture_id, "split": split, "what": kind, "detail": text}
+                    for split, picture_id, outcome in pairs for kind, text in outcome.notes],
+        "unused": [{"count": len(unused.names), "names": unused.names[:_NAMES_SHOWN], "reason": unused.reason}
+                   for unused in plan.unused if unused.names],
+        "picture_sizes": _sizes([outcome.size for _, _, outcome in pairs if outcome.size]),
+        "config": _config(plan, splits, max(len(outcome.labels) for _, _, outcome in pairs)),
+        "made_from": plan.fingerprint,
+        "pictures_sha256": _sha256_of_all(pairs),
+        "command": command_line(*plan.command) if plan.command else None,
+    }
     dataset.update(plan.extra)
     return dataset
 
 
-def _verify(dataset, plan, max_skipped):
+def command_line(name, options):
+    """`python -m data_prep NAME ...` with the options that change a byte of the result, for a shell."""
+    words = ["python", "-m", "data_prep", name]
+    for option, value in options.items():
+        if value is not None:
+            words += ["--" + option.replace("_", "-"), str(value)]
+    return " ".join(shlex.quote(word) for word in words)
+
+
+def _config(plan, splits, most_boxes):
+    """The pipeline config's fields for this dataset; paths are relative to its folder."""
+    config = {"num_classes": len(plan.classes), "label_map_path": LABEL_MAP_FILE,
+              "train_input_path": splits["train"]["pattern"], "eval_input_path": splits["val"]["pattern"]}
+    config.update(plan.config)
+    if most_boxes > _API_BOXES:
+        config["max_number_of_boxes"] = most_boxes
+    return config
+
+
+def _sizes(sizes):
+    """Smallest, median and largest sides in pixels, and the commonest sizes."""
+    if not sizes:
+        return {}
+    found = {}
+    for side, values in zip(("width", "height"), zip(*sizes)):
+        ordered = sorted(values)
+        found[side] = {"min": ordered[0], "median": ordered[len(ordered) // 2], "max": ordered[-1]}
+    counts = collections.Counter(sizes)
+    found["commonest"] = [{"size": "%dx%d" % size, "pictures": counts[size]}
+                          for size in sorted(counts, key=lambda size: (-counts[size], size))[:10]]
+    return found
+
+
+def _sha256_of_all(pairs):
+    """One checksum of all picture files that were converted, in order."""
+    return hashlib.sha256("".join(
+        "%s %s\n" % (outcome.source_sha256, picture_id) for _, picture_id, outcome in pairs
+        if outcome.source_sha256).encode("utf-8")).hexdigest()
+
+
+def _verify(dataset, plan, limits):
     listed = sum(len(split.ids) for split in plan.splits)
     written = sum(split["examples"] for split in dataset["splits"].values())
     unexplained = listed - written - len(dataset["skipped"])
@@ -237,12 +329,15 @@ def _verify(dataset, plan, max_skipped):
         raise DataError(
             "%d of %d pictures are neither written nor listed as skipped." % (unexplained, listed),
             "This is a fault of the converter: report it with this output.")
-    bad = {entry["id"] for entry in dataset["skipped"] if not entry["forgiven"]}
+    bad = {entry["id"] for entry in dataset["skipped"] if limits.strict or not entry["forgiven"]}
     bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
-    if len(bad) > max_skipped * listed:
+    if limits.strict and bad:
+        raise DataError("%d of %d pictures were skipped or lost a box (table above), and --strict allows none." % (
+            len(bad), listed), "Repair the data, or leave out --strict.")
+    if len(bad) > limits.max_skipped * listed:
         raise DataError(
             "%d of %d pictures were skipped or lost a box (table above), more than the limit of %g %%." % (
-                len(bad), listed, 100 * max_skipped),
+                len(bad), listed, 100 * limits.max_skipped),
             "Repair the data, or accept the loss with --max-skipped %.2f." % (len(bad) / listed + 0.005))
     forgiven = sum(entry["forgiven"] for entry in dataset["skipped"])
     if forgiven > _FORGIVEN_SHARE * listed:
@@ -272,17 +367,34 @@ def _publish(out_dir, plan, shards, dataset):
 
 
 def _print_changes(dataset):
-    rows = [(entry["id"], entry["split"], "no annotation" if entry["forgiven"] else "skipped",
-             entry["reason"]) for entry in dataset["skipped"]]
-    rows += [(entry["id"], entry["split"], entry["what"], entry["detail"]) for entry in dataset["changed"]]
+    """One row for all pictures of a split with the same reason: a table that can be read for 10 and for 10,000."""
+    groups = collections.OrderedDict()
+    for entry in dataset["skipped"]:
+        what = "no annotation" if entry["forgiven"] else "skipped"
+        groups.setdefault((entry["split"], what, entry["reason"]), []).append(entry["id"])
+    for entry in dataset["changed"]:
+        groups.setdefault((entry["split"], entry["what"], entry["detail"]), []).append(entry["id"])
+    rows = [(_some(names, len(names)),) + group for group, names in groups.items()]
+    rows += [(_some(entry["names"], entry["count"]), "-", "not used", entry["reason"]) for entry in dataset["unused"]]
     if not rows:
         return
-    table = Table(title="Pictures that did not go in as they were", title_justify="left")
+    # Imported only where there is something to say: it takes as long as a hundred pictures.
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+    table = Table(title="Pictures that did not go in as they were, or that are unusual", title_justify="left")
     for heading in ("picture", "split", "what", "why"):
         table.add_column(heading, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
+    for row in rows[:_ROWS_SHOWN]:
+        table.add_row(*(Text(cell) for cell in row))
     Console(soft_wrap=False).print(table)
+    if len(rows) > _ROWS_SHOWN:
+        print("... and %d more reasons." % (len(rows) - _ROWS_SHOWN))
+
+
+def _some(names, count):
+    more = count - len(names[:3])
+    return ", ".join(names[:3]) + (" and %d more" % more if more else "")
 
 
 def _print_summary(out_dir, dataset, seconds):

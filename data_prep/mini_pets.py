@@ -43,7 +43,7 @@ class Drawing(NamedTuple):
     trimap: object
 
 
-def prepare(out_dir, shards=pets.SHARDS, workers=None, force=False):
+def prepare(out_dir, shards=dataset.SHARDS, workers=None, force=False):
     """Draw the raw dataset into out_dir/raw and convert it into out_dir; return its dataset.json.
 
     Does nothing if out_dir already holds what this version draws, unless force. Raises DataError.
@@ -55,8 +55,9 @@ def prepare(out_dir, shards=pets.SHARDS, workers=None, force=False):
         files.remove_temporaries(out_dir)
         raw = os.path.join(out_dir, "raw")
         _draw_all(raw, workers or dataset.available_cores())
-        plan = pets.plan(raw, "mini-pets", CLASSES, "faces", shards)
-        return dataset.write(out_dir, plan._replace(extra=dict(plan.extra, drawn_by=GENERATOR)), workers)
+        plan = pets.plan(raw, "mini-pets", CLASSES, pets.Options(shards=shards), one_pet_each=False)
+        return dataset.write(out_dir, plan._replace(
+            extra=dict(plan.extra, drawn_by=GENERATOR), command=("mini-pets", {"shards": shards})), workers)
 
 
 def picture_ids():

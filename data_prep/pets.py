@@ -6,17 +6,23 @@ decides, not its name or the size in the annotation, and nothing is lost without
 """
 
 import collections
+import functools
 import hashlib
+import io
 import os
-import random
 import re
+import warnings
 from typing import NamedTuple
 
-from lxml import etree
+from PIL import Image
 
-from data_prep import boxes as box_rules
-from data_prep import check, dataset, files, pictures, records
-from data_prep.errors import DataError
+from data_prep import check, dataset, features, files, pictures
+from data_prep.annotations import Annotation, read_xml
+from data_prep.boxes import Box
+from data_prep.class_names import refuse_unknown
+from data_prep.errors import DataError, UsageError
+from data_prep.picture_index import PictureIndex
+from data_prep.splits import Choice
 
 # Ids 1 to 37 as in the API's pet_label_map.pbtxt.
 CLASSES = ("Abyssinian", "american_bulldog", "american_pit_bull_terrier", "basset_hound", "beagle", "Bengal",
@@ -27,18 +33,14 @@ CLASSES = ("Abyssinian", "american_bulldog", "american_pit_bull_terrier", "basse
            "scottish_terrier", "shiba_inu", "Siamese", "Sphynx", "staffordshire_bull_terrier",
            "wheaten_terrier", "yorkshire_terrier")
 
-SHARDS = 10
 # Decoders go on after an error in these two, and logs fill with warnings (tensorflow/models #2194).
 DAMAGED = frozenset(("beagle_116", "chihuahua_121"))
-BOXES = ("faces",)
+BOXES = ("faces", "body")
 NO_XML = "no xml: the dataset has no box for this picture"
 
-_CONVERTER_VERSION = 1
-_SPLIT_SEED = 42
-_TRAIN_SHARE = 0.7
-_PREFIX = {"faces": "pet_faces"}
-_EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp")
-_LARGEST_NUMBER = 2 ** 31 - 1
+_CONVERTER_VERSION = 2
+# In a trimap 1 is the pet, 2 the background, 3 a border between them that the API's converter counts to the pet.
+_PET_OR_BORDER = [0 if value == 2 else 255 for value in range(256)]
 _BREED = re.compile(r"(.+)_[0-9]+$")
 
 
@@ -56,42 +58,36 @@ class Layout(NamedTuple):
         return os.path.join(self.root, "annotations", "trainval.txt")
 
     @property
-    def classes_list(self):
-        return os.path.join(self.root, "annotations", "list.txt")
+    def test(self):
+        return os.path.join(self.root, "annotations", "test.txt")
 
     def xml(self, picture_id):
         return os.path.join(self.root, "annotations", "xmls", picture_id + ".xml")
 
-
-class Object(NamedTuple):
-    """One animal in an annotation; the box is None if the annotation gives none that can be read."""
-
-    box: object
-    difficult: int
-    truncated: int
-    pose: str
+    def trimap(self, picture_id):
+        return os.path.join(self.root, "annotations", "trimaps", picture_id + ".png")
 
 
-class Annotation(NamedTuple):
-    """width and height are what the annotation claims, 0 if it claims nothing."""
+class Options(NamedTuple):
+    """boxes: "faces" (those of the xml) or "body" (around the trimap). masks: one of features.MASKS, with body only."""
 
-    width: int
-    height: int
-    objects: list
+    boxes: str = "faces"
+    masks: str = "none"
+    shards: int = dataset.SHARDS
+    split: Choice = Choice()
 
 
-def prepare(source_dir, out_dir, name="pets", classes=CLASSES, boxes="faces", shards=SHARDS, workers=None,
-            max_skipped=0.02, force=False):
+def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
     """Convert source_dir, in Oxford-IIIT Pet's layout, into a prepared dataset; return its dataset.json.
 
-    classes: names in the order of their ids. Does nothing if out_dir already holds the same dataset, unless
-    force. Raises DataError if the layout is incomplete or more than max_skipped of the pictures are unusable.
+    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError if the layout is incomplete
+    or more pictures than the limits allow are unusable, UsageError if the options contradict each other.
     """
     with files.errors_told():
-        planned = plan(source_dir, name, tuple(classes), boxes, shards)
+        planned = plan(source_dir, "pets", CLASSES, options)
     with files.locked(out_dir):
-        ready = None if force else check.complete(out_dir, made_from=planned.fingerprint, name=name)
-        return ready or dataset.write(out_dir, planned, workers, max_skipped)
+        ready = None if force else check.complete(out_dir, made_from=planned.fingerprint, name="pets")
+        return ready or dataset.write(out_dir, planned, workers, limits)
 
 
 def read_list(layout):
@@ -101,12 +97,7 @@ def read_list(layout):
             raise DataError(
                 "%s is not in Oxford-IIIT Pet's layout: %s is missing." % (layout.root, path),
                 "Give the folder that holds images/ and annotations/, or let --download fetch the dataset.")
-    try:
-        with open(layout.trainval, encoding="utf-8") as file:
-            ids = [line.split()[0] for line in file if line.strip() and not line.startswith("#")]
-    except UnicodeDecodeError:
-        raise DataError("%s is not a text file in UTF-8." % layout.trainval,
-                        "Unpack annotations.tar.gz again.")
+    ids = _listed(layout.trainval)
     if not ids:
         raise DataError("%s lists no picture." % layout.trainval, "Unpack annotations.tar.gz again.")
     twice = sorted(picture_id for picture_id, times in collections.Counter(ids).items() if times > 1)
@@ -117,12 +108,12 @@ def read_list(layout):
     return ids
 
 
-def split(ids):
-    """The API converter's split of the list: train and validation ids, each in the order of their records."""
-    shuffled = list(ids)
-    random.Random(_SPLIT_SEED).shuffle(shuffled)
-    train = int(_TRAIN_SHARE * len(shuffled))
-    return [dataset.Split("train", shuffled[:train]), dataset.Split("val", shuffled[train:])]
+def _listed(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [line.split()[0] for line in file if line.strip() and not line.startswith("#")]
+    except UnicodeDecodeError:
+        raise DataError("%s is not a text file in UTF-8." % path, "Unpack annotations.tar.gz again.")
 
 
 def breed_of(picture_id):
@@ -131,42 +122,15 @@ def breed_of(picture_id):
     return match.group(1) if match else picture_id
 
 
-def read_annotation(path):
-    """Read an annotation xml. Raises ValueError, with the reason as its text, if it is none."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    try:
-        root = etree.parse(path, parser).getroot()
-    except (etree.XMLSyntaxError, OSError) as error:
-        raise ValueError("the xml cannot be read (%s)" % error)
-    if root.tag != "annotation":
-        raise ValueError("the xml holds <%s> instead of <annotation>" % root.tag)
-    objects = [Object(_box(node.find("bndbox")), _whole(node, "difficult"), _whole(node, "truncated"),
-                      (node.findtext("pose") or "").strip()) for node in root.findall("object")]
-    return Annotation(_whole(root, "size/width"), _whole(root, "size/height"), objects)
+class Converter:
+    """Turn a picture id into an Outcome: with the boxes of the xml, or with those around the trimap."""
 
-
-def _box(node):
-    try:
-        return box_rules.Box(*(float(node.findtext(side)) for side in box_rules.Box._fields))
-    except (AttributeError, TypeError, ValueError):
-        return None
-
-
-def _whole(node, path):
-    try:
-        value = int(float(node.findtext(path)))
-    except (TypeError, ValueError, OverflowError):
-        return 0
-    return value if 0 <= value <= _LARGEST_NUMBER else 0
-
-
-class FacesConverter:
-    """Turn a picture id into the features of its example, with the boxes of the xml: the animals' faces."""
-
-    def __init__(self, layout, classes, found):
+    def __init__(self, layout, options, recipe, index, one_pet_each):
         self._layout = layout
-        self._ids = {name: number for number, name in enumerate(classes, 1)}
-        self._found = found
+        self._body = options.boxes == "body"
+        self._recipe = recipe
+        self._index = index
+        self._one_pet_each = one_pet_each
 
     def __call__(self, picture_id):
         if not os.path.exists(self._layout.xml(picture_id)):
@@ -177,129 +141,140 @@ class FacesConverter:
             return dataset.Outcome(None, skipped=str(reason))
 
     def _convert(self, picture_id):
-        annotation = read_annotation(self._layout.xml(picture_id))
-        name = self._found.get(picture_id)
-        if name is None:
-            raise ValueError("no picture of this name in images/")
-        data = _content(os.path.join(self._layout.images, name))
-        picture = pictures.load(data, damaged=picture_id in DAMAGED)
-        objects, notes = _usable(annotation, picture)
-        if annotation.objects and not objects:
-            raise ValueError("; ".join(text for kind, text in notes if kind == "rejected box"))
         breed = breed_of(picture_id)
-        labels = records.Ints(self._ids[breed] for _ in objects)
-        features = _features(name, picture, objects, breed, labels)
-        return dataset.Outcome(features, tuple(labels), notes=tuple(notes))
+        annotation = read_xml(self._layout.xml(picture_id))
+        name = self._index.find(picture_id)
+        data = features.read_file(os.path.join(self._layout.images, name))
+        # The xml calls a pet cat or dog; its breed is in the file's name.
+        annotation = annotation._replace(objects=[item._replace(name=breed) for item in annotation.objects])
+        several = len(annotation.objects) > 1
+        if self._body and annotation.objects:
+            annotation = _body(annotation, self._layout.trimap(picture_id))
+        outcome = features.convert(features.Source(name, name, data, picture_id in DAMAGED), annotation, self._recipe)
+        if several and self._body:
+            return _noted(outcome, "one trimap for all, so one box and one mask around them")
+        if len(outcome.labels) > 1 and self._one_pet_each:
+            return _noted(outcome, "each has a box, and the class of the file's name")
+        return outcome
 
 
-def _content(path):
+def _noted(outcome, text):
+    return outcome._replace(notes=outcome.notes + (("several pets", text),))
+
+
+def _body(annotation, trimap_path):
+    """The annotation with one object, around what the trimap marks. Raises ValueError if it marks nothing."""
+    mask = _read_trimap(trimap_path)
+    extent = mask.getbbox()
+    if extent is None:
+        raise ValueError("the trimap marks no pet")
+    body = annotation.objects[0]._replace(box=Box(*map(float, extent)), mask=functools.partial(_same, mask))
+    return Annotation(mask.width, mask.height, [body])
+
+
+def _same(mask):
+    return mask
+
+
+def _read_trimap(path):
+    data = features.read_file(path) if os.path.exists(path) else None
+    if data is None:
+        raise ValueError("no trimap, from which the body's box would come")
     try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise ValueError("the picture file cannot be read (%s)" % error.strerror)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            trimap = Image.open(io.BytesIO(data))
+            trimap.load()
+    # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
+    except Exception as error:
+        raise ValueError("the trimap cannot be decoded (%s)" % pictures.first_line(error))
+    if trimap.mode not in ("L", "P"):
+        raise ValueError("the trimap is a picture of mode %s, not one number a pixel" % trimap.mode)
+    return (trimap if trimap.mode == "L" else _indices(trimap)).point(_PET_OR_BORDER, "1")
 
 
-def _usable(annotation, picture):
-    """The objects whose boxes lie in the picture, turned and clipped with it; notes on what was changed."""
-    notes = [("reencoded", picture.changed)] if picture.changed else []
-    stored = (picture.width, picture.height) if picture.orientation < 5 else (picture.height, picture.width)
-    upright, claimed = (picture.width, picture.height), (annotation.width, annotation.height)
-    # Boxes drawn on the upright picture are left alone; those drawn on the stored one turn with it.
-    turned = picture.orientation > 1 and (claimed == stored or claimed != upright)
-    if claimed not in (stored, upright):
-        notes.append(("other size", "the xml says %dx%d, the picture is %dx%d" % (claimed + upright)))
-    usable = []
-    for item in annotation.objects:
-        try:
-            if item.box is None:
-                raise ValueError("an object has no box that can be read")
-            box = box_rules.turn(item.box, picture.orientation, *stored) if turned else item.box
-            box, clipped = box_rules.fit(box, picture.width, picture.height)
-        except ValueError as reason:
-            notes.append(("rejected box", str(reason)))
-            continue
-        if clipped:
-            notes.append(("clipped box", "up to one pixel outside of the %dx%d picture" % upright))
-        usable.append(item._replace(box=box))
-    return usable, notes
+def _indices(image):
+    """A palette's indices as a grey picture: the numbers count, not the colours."""
+    return Image.frombytes("L", image.size, image.tobytes())
 
 
-def _features(name, picture, objects, breed, labels):
-    """The features of one example, with the API's keys; box coordinates are shares of the picture's sides."""
-    return {
-        "image/height": records.Ints([picture.height]),
-        "image/width": records.Ints([picture.width]),
-        "image/filename": records.Texts([name]),
-        "image/source_id": records.Texts([name]),
-        "image/key/sha256": records.Texts([hashlib.sha256(picture.encoded).hexdigest()]),
-        "image/encoded": records.Texts([picture.encoded]),
-        "image/format": records.Texts(["jpeg"]),
-        "image/object/bbox/xmin": records.Floats(item.box.xmin / picture.width for item in objects),
-        "image/object/bbox/xmax": records.Floats(item.box.xmax / picture.width for item in objects),
-        "image/object/bbox/ymin": records.Floats(item.box.ymin / picture.height for item in objects),
-        "image/object/bbox/ymax": records.Floats(item.box.ymax / picture.height for item in objects),
-        "image/object/class/text": records.Texts(breed for _ in objects),
-        "image/object/class/label": labels,
-        "image/object/difficult": records.Ints(item.difficult for item in objects),
-        "image/object/truncated": records.Ints(item.truncated for item in objects),
-        "image/object/view": records.Texts(item.pose for item in objects),
-    }
+def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
+    """The dataset.Plan of converting source_dir.
 
-
-def plan(source_dir, name, classes, boxes, shards):
-    """The dataset.Plan of converting source_dir. Raises DataError if the layout or a class name is wrong."""
+    classes: names in the order of their ids. one_pet_each: a picture with several is told of. Raises DataError if the layout or a class name is wrong, UsageError if
+    the options contradict each other.
+    """
+    if options.masks != "none" and options.boxes != "body":
+        raise UsageError("--masks %s needs --boxes body: the trimap marks the body, and no face." % options.masks,
+                         "Add --boxes body, or leave out --masks.")
     layout = Layout(source_dir)
     ids = read_list(layout)
-    unknown = sorted({breed_of(picture_id) for picture_id in ids} - set(classes))
-    if unknown:
-        raise DataError("%s names classes that the label map does not have: %s." % (
-            layout.trainval, ", ".join(unknown[:5])),
-            "Pictures are named <class>_<number>; the classes are %s." % _some(classes))
-    found = _find_pictures(layout)
+    refuse_unknown({breed_of(picture_id) for picture_id in ids}, classes, layout.trainval)
+    index = PictureIndex(layout.images)
+    recipe = features.Recipe({breed: number for number, breed in enumerate(classes, 1)}, options.masks)
+    upstream = options.split.upstream is not False
+    chosen = {"boxes": options.boxes, "masks": options.masks, "shards": options.shards}
+    chosen.update(options.split.options(upstream))
     return dataset.Plan(
-        name=name, classes=classes, prefix=_PREFIX[boxes], splits=split(ids),
-        convert=FacesConverter(layout, classes, found), shards=shards,
-        fingerprint={"converter": _CONVERTER_VERSION, "boxes": boxes, "shards": shards, "pictures": len(ids),
-                     "source_sha256": _source_sha256(layout, ids, found)},
-        extra={"boxes": boxes, "masks": None, "shards": shards})
+        name=name, classes=classes, prefix=_prefix(options), splits=options.split.by_seed(ids),
+        convert=Converter(layout, options, recipe, index, one_pet_each), shards=options.shards,
+        fingerprint=dict(chosen, converter=_CONVERTER_VERSION, pictures=len(ids),
+                         source_sha256=_source_sha256(layout, ids, index, options)),
+        extra={"boxes": options.boxes, "masks": None if options.masks == "none" else options.masks,
+               "shards": options.shards},
+        command=("pets", dict({"source": source_dir}, **chosen)), config=features.config_fields(options.masks),
+        unused=_unused(layout, ids, index))
 
 
-def _some(names):
-    return ", ".join(names[:4]) + (" and %d more" % (len(names) - 4) if len(names) > 4 else "")
+def _prefix(options):
+    """The API's names of record files."""
+    if options.boxes == "faces":
+        return "pet_faces"
+    return "pets_fullbody" if options.masks == "none" else "pets_fullbody_with_masks"
 
 
-def _find_pictures(layout):
-    """{id: file name} of what may be a picture; where two share a stem, the first of _EXTENSIONS wins."""
-    found = {}
-    for name in os.listdir(layout.images):
-        stem, extension = os.path.splitext(name)
-        if not name.startswith(".") and extension.lower() in _EXTENSIONS:
-            best = found.get(stem)
-            if best is None or _rank(name) < _rank(best):
-                found[stem] = name
-    return found
+def _unused(layout, ids, index):
+    """What lies among the pictures and is not converted: the test set, what no list names, what is no picture."""
+    listed = set(ids)
+    test = set(_listed(layout.test)) if os.path.exists(layout.test) else set()
+    rest = {stem: names[0] for stem, names in index.stems().items() if stem not in listed}
+    kinds = {stem: pictures.sniff_file(os.path.join(layout.images, name)) for stem, name in rest.items()}
+    groups = collections.OrderedDict()
+    for stem in sorted(rest):
+        where = "in test.txt, for whose pictures the dataset has no boxes" if stem in test else "in no list"
+        kind = kinds[stem]
+        inside = "" if kind == "JPEG" else "; %s inside" % kind if kind else "; not a picture inside"
+        groups.setdefault(where + inside, []).append(rest[stem])
+    groups["not a picture"] = index.ignored()
+    return [dataset.Unused(names, reason) for reason, names in groups.items()]
 
 
-def _rank(name):
-    return _EXTENSIONS.index(os.path.splitext(name)[1].lower()), name
-
-
-def _source_sha256(layout, ids, found):
-    """A hash of the list, of every annotation, and of the name and size of every picture.
+def _source_sha256(layout, ids, index, options):
+    """A hash of the list, of every annotation, and of the name and size of every picture and trimap used.
 
     The pictures themselves are not read: that would take longer than some conversions. --force is for a
     picture that was edited and kept its size to the byte.
     """
     digest = hashlib.sha256()
     for picture_id in ids:
-        name = found.get(picture_id, "")
-        path = os.path.join(layout.images, name)
-        size = os.path.getsize(path) if name and os.path.exists(path) else -1
-        digest.update(("%s\n%s\n%d\n" % (picture_id, name, size)).encode("utf-8"))
+        try:
+            name = index.find(picture_id)
+        except ValueError as reason:
+            name = str(reason)
+        paths = [os.path.join(layout.images, name)]
+        if options.boxes == "body":
+            paths.append(layout.trimap(picture_id))
+        digest.update(("%s\n%s\n%s\n" % (picture_id, name, " ".join(map(_size, paths)))).encode("utf-8"))
         try:
             with open(layout.xml(picture_id), "rb") as file:
                 digest.update(hashlib.sha256(file.read()).digest())
         except OSError:
             digest.update(b"-")
     return digest.hexdigest()
+
+
+def _size(path):
+    try:
+        return str(os.path.getsize(path))
+    except OSError:
+        return "-"

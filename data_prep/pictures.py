@@ -5,13 +5,24 @@ upright RGB and whole keeps its bytes.
 """
 
 import io
+import re
 import warnings
 from typing import NamedTuple, Optional
 
-from PIL import Image, ImageOps
+from PIL import Image
 
 _ORIENTATION = 0x0112
 _JPEG_QUALITY = 95
+# How Exif's orientations are undone, for pictures and masks alike.
+_TURNS = {2: Image.FLIP_LEFT_RIGHT, 3: Image.ROTATE_180, 4: Image.FLIP_TOP_BOTTOM, 5: Image.TRANSPOSE,
+          6: Image.ROTATE_270, 7: Image.TRANSVERSE, 8: Image.ROTATE_90}
+_MAGIC = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"),
+          (b"II*\0", "TIFF"), (b"MM\0*", "TIFF"))
+# JPEG, ITU-T T.81, annex B: in entropy-coded data a 0xff is stuffed with 0x00 or begins a restart marker.
+_START_OF_IMAGE, _END_OF_IMAGE = b"\xff\xd8", b"\xff\xd9"
+_BASELINE_FRAMES, _HUFFMAN_TABLES, _SCAN = (0xC0, 0xC1), 0xC4, 0xDA
+_MARKER_IN_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7]")
+_HEAD_OF_SCAN_BYTES = 1024
 
 
 class Picture(NamedTuple):
@@ -39,7 +50,7 @@ def load(data, damaged=False):
             return _load(data, damaged)
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError("the picture cannot be decoded (%s)" % _first_line(error))
+        raise ValueError("the picture cannot be decoded (%s)" % first_line(error))
 
 
 def _load(data, damaged):
@@ -48,14 +59,68 @@ def _load(data, damaged):
     orientation = _orientation(image)
     reason = _why_change(image, orientation, damaged)
     if reason is None:
-        # Reads the whole stream, so that a cut file is found, but at an eighth of the size, which is faster.
-        image.draft("RGB", (width // 8, height // 8))
-        image.load()
+        _decode(image, data)
         return Picture(data, width, height, orientation, None)
-    upright = _rgb(ImageOps.exif_transpose(image) if orientation != 1 else image)
+    upright = _rgb(turn(image, orientation))
     out = io.BytesIO()
     upright.save(out, "JPEG", quality=_JPEG_QUALITY)
     return Picture(out.getvalue(), upright.width, upright.height, orientation, reason)
+
+
+def _decode(image, data):
+    """Raise what a decoder raises for a broken or cut JPEG, without the cost of its pixels.
+
+    libjpeg takes a baseline JPEG's damaged entropy-coded data for a warning and goes on; what it does refuse is in the
+    headers and tables, or a scan that never ends. So of a JPEG with one scan that runs to the end marker the
+    head is decoded, in a sixth of the time; every other one is decoded to its last row.
+    """
+    start = _single_scan(data)
+    if start is not None:
+        image = Image.open(io.BytesIO(data[:start + _HEAD_OF_SCAN_BYTES] + _END_OF_IMAGE))
+    # At an eighth of the size, which is faster and reads the same stream.
+    image.draft("RGB", (image.width // 8, image.height // 8))
+    image.load()
+
+
+def _single_scan(data):
+    """Where the scan of a baseline JPEG begins that goes on, unbroken, to the end of data; None for all others."""
+    if not (data.startswith(_START_OF_IMAGE) and data.endswith(_END_OF_IMAGE)):
+        return None
+    at, components = 2, None
+    while at + 10 < len(data) and data[at] == 0xFF:
+        marker, length = data[at + 1], data[at + 2] * 256 + data[at + 3]
+        if marker in _BASELINE_FRAMES:
+            components = data[at + 9]
+        elif marker == _SCAN:
+            start = at + 2 + length
+            end = _MARKER_IN_SCAN.search(data, start)
+            whole = end is not None and end.start() == len(data) - len(_END_OF_IMAGE)
+            return start if whole and data[at + 4] == components else None
+        elif 0xC0 <= marker <= 0xCF and marker != _HUFFMAN_TABLES:
+            return None
+        at += 2 + length
+    return None
+
+
+def turn(image, orientation):
+    """A picture or mask, stored as Exif's orientation (1-8) says, stood upright."""
+    return image.transpose(_TURNS[orientation]) if orientation in _TURNS else image
+
+
+def sniff(head):
+    """The format that the first bytes of a file announce ("JPEG", "PNG", ...), or None if they are no picture's."""
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "WEBP"
+    return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+
+
+def sniff_file(path):
+    """`sniff` of a file; None too if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return sniff(file.read(16))
+    except OSError:
+        return None
 
 
 def _why_change(image, orientation, damaged):
@@ -87,7 +152,8 @@ def _rgb(image):
     return image.convert("RGB")
 
 
-def _first_line(error):
+def first_line(error):
+    """What Pillow says is wrong, without what differs from run to run."""
     lines = str(error).splitlines() or [type(error).__name__]
     # Pillow names the memory buffer it reads from, which differs from run to run.
     return "not a picture Pillow knows" if "cannot identify" in lines[0] else lines[0]

@@ -3,8 +3,6 @@
 import sys
 import time
 
-from tqdm import tqdm
-
 _SECONDS_BETWEEN_LINES = 10
 
 
@@ -21,6 +19,7 @@ class Progress:
         self._bar = None
         self._scale = scale
         if sys.stderr.isatty():
+            from tqdm import tqdm
             self._bar = tqdm(total=total, desc=what, unit=unit, unit_scale=scale, dynamic_ncols=True)
 
     def __enter__(self):
@@ -48,6 +47,7 @@ class Progress:
             print(self._line(), file=sys.stderr, flush=True)
 
     def _line(self):
+        from tqdm import tqdm
         rate = (self._done - self._at_start) / (time.monotonic() - self._started)
         left = (self._total - self._done) / rate if rate else float("inf")
         size = tqdm.format_sizeof if self._scale else "{:.0f}".format

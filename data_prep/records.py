@@ -183,14 +183,16 @@ Example = _example_class()
 
 
 def encode(features):
-    """Serialise {key: Floats, Ints or Texts} as a tf.train.Example; the same features give the same bytes.
+    """Serialise {key: values} as a tf.train.Example; the same features give the same bytes.
 
-    Text is given as str and stored as UTF-8.
+    values: Floats, PackedFloats, Ints or Texts; text is given as str and stored as UTF-8.
     """
     example = Example()
     for key, values in features.items():
         feature = example.features.feature[key]
-        if isinstance(values, Floats):
+        if isinstance(values, PackedFloats):
+            feature.float_list.MergeFromString(_packed(values))
+        elif isinstance(values, Floats):
             feature.float_list.value.extend(values)
         elif isinstance(values, Ints):
             feature.int64_list.value.extend(values)
@@ -207,6 +209,19 @@ class Floats(list):
     """A feature of 32-bit floats."""
 
     kind = "float_list"
+
+
+class PackedFloats(bytes):
+    """A feature of 32-bit floats as they lie in memory, little endian: for masks, which have as many as pixels."""
+
+    kind = "float_list"
+
+
+def _packed(raw):
+    """The serialised FloatList of raw. A packed field is a length and its bytes: as a BytesList of one value is."""
+    one = Example().features.feature["mask"].bytes_list
+    one.value.append(bytes(raw))
+    return one.SerializeToString()
 
 
 class Ints(list):

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from data_prep import pets
+from data_prep.dataset import Limits
 
 COLOURS = ((200, 60, 60), (60, 160, 60), (60, 60, 200))
 
@@ -58,10 +59,19 @@ class RawPets:
         with open(os.path.join(self.root, path), "wb") as file:
             file.write(data)
 
-    def convert(self, out, **options):
+    def trimap(self, picture_id, rows, size=(40, 30), mode="L"):
+        """rows: {(left, top, right, bottom): value} painted over background, in order."""
+        image = Image.new(mode, size, 2 if mode in ("L", "P") else 0)
+        for area, value in rows.items():
+            image.paste(value, area)
+        out = io.BytesIO()
+        image.save(out, "PNG")
+        os.makedirs(os.path.join(self.root, "annotations", "trimaps"), exist_ok=True)
+        self._write("annotations/trimaps/%s.png" % picture_id, out.getvalue())
+
+    def convert(self, out, workers=None, max_skipped=1.0, strict=False, **options):
         options.setdefault("shards", 2)
-        options.setdefault("max_skipped", 1.0)
-        return pets.prepare(self.root, str(out), **options)
+        return pets.prepare(self.root, str(out), pets.Options(**options), workers, Limits(max_skipped, strict))
 
 
 @pytest.fixture(scope="session")

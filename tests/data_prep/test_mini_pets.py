@@ -7,7 +7,7 @@ import os
 import pytest
 from PIL import Image
 
-from data_prep import check, mini_pets, pets
+from data_prep import annotations, check, mini_pets
 
 
 def dataset_of(mini):
@@ -62,7 +62,7 @@ def test_a_picture_is_drawn_the_same_each_time(mini, picture_id):
 
 def test_boxes_lie_in_the_pictures_and_are_large_enough_to_learn(mini):
     for name in os.listdir(str(mini / "raw" / "annotations" / "xmls")):
-        annotation = pets.read_annotation(str(mini / "raw" / "annotations" / "xmls" / name))
+        annotation = annotations.read_xml(str(mini / "raw" / "annotations" / "xmls" / name))
         assert 1 <= len(annotation.objects) <= 2
         for item in annotation.objects:
             assert 0 <= item.box.xmin and item.box.xmax <= annotation.width

@@ -4,13 +4,11 @@ import hashlib
 import json
 import os
 import random
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, settings, strategies
 
-from data_prep import check, pets, records
+from data_prep import annotations, check, pets, records, splits
 from data_prep.errors import DataError
 
 
@@ -53,7 +51,7 @@ def test_the_split_is_the_api_converters():
     shuffled = list(ids)
     random.seed(42)
     random.shuffle(shuffled)
-    assert [part.ids for part in pets.split(ids)] == [shuffled[:70], shuffled[70:]]
+    assert [part.ids for part in splits.by_seed(ids)] == [shuffled[:70], shuffled[70:]]
 
 
 def test_an_example_holds_the_box_as_shares_of_the_sides_and_the_class_of_the_file_name(
@@ -191,7 +189,7 @@ def test_a_broken_xml_is_read_or_refused_but_never_ends_the_run(tmp_path_factory
     junk = junk.encode("utf-8", "replace") if isinstance(junk, str) else junk
     path.write_bytes(b"<annotation><object><bndbox><xmin>" + junk + b"</xmin></bndbox></object></annotation>")
     try:
-        annotation = pets.read_annotation(str(path))
+        annotation = annotations.read_xml(str(path))
     except ValueError as reason:
         assert str(reason)
     else:
@@ -218,7 +216,7 @@ def test_a_missing_xml_is_forgiven_but_a_missing_folder_of_xmls_is_not(raw, tmp_
 def test_a_shard_that_would_be_empty_is_refused(raw, tmp_path):
     with pytest.raises(DataError, match="val split has 6 pictures for 7 shards"):
         raw.convert(tmp_path / "out", shards=7)
-    raw.picture(pets.split(raw.ids)[1].ids[0], b"broken")
+    raw.picture(splits.by_seed(raw.ids)[1].ids[0], b"broken")
     with pytest.raises(DataError, match="No usable picture is left for pet_faces_val.record-00000-of-00006"):
         raw.convert(tmp_path / "out", shards=6)
     assert not (tmp_path / "out" / "dataset.json").exists()
@@ -247,38 +245,3 @@ def test_other_files_among_the_pictures_are_ignored_and_the_jpg_wins(raw, tmp_pa
     raw.picture("pug_1", encode(size=(50, 50), kind="PNG"), ".png")
     raw.convert(tmp_path / "out")
     assert examples(tmp_path / "out")["pug_1.jpg"]["image/width"] == [40]
-
-
-def run_api_converter(api_dir, source, out, label_map):
-    script = os.path.join(api_dir, "object_detection", "dataset_tools", "create_pet_tf_record.py")
-    out.mkdir()
-    subprocess.run([sys.executable, script, "--data_dir=" + source, "--output_dir=%s" % out,
-                    "--label_map_path=%s" % label_map], check=True, env=dict(os.environ, PYTHONPATH=api_dir),
-                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def by_id(path):
-    """[(source id, features)] of a shard, in order."""
-    decoded = [records.decode(payload) for payload in records.read(str(path))]
-    return [(features["image/source_id"][0].decode("utf-8"), features) for features in decoded]
-
-
-@pytest.mark.tensorflow
-@pytest.mark.parametrize("pictures", ["drawn", "real"])
-def test_every_example_equals_the_api_converters(mini, api_dir, tmp_path, pictures):
-    source = str(mini / "raw") if pictures == "drawn" else os.environ.get("PETS_DIR")
-    if source is None:
-        pytest.skip("PETS_DIR does not name a folder of real pets")
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    dataset = pets.prepare(source, str(ours))
-    run_api_converter(api_dir, source, theirs, ours / "label_map.pbtxt")
-    shards = sorted(os.listdir(str(theirs)))
-    assert shards == sorted(name for name in os.listdir(str(ours)) if ".record-" in name)
-    only_ours = set()
-    for name in shards:
-        own, other = by_id(ours / name), by_id(theirs / name)
-        both = {key for key, _ in other}
-        assert [pair for pair in own if pair[0] in both] == other
-        only_ours |= {key for key, _ in own} - both
-    # The API leaves out what is no JPEG, with a warning; here it is written anew.
-    assert only_ours == {entry["id"] + ".jpg" for entry in dataset["changed"] if "inside" in entry["detail"]}

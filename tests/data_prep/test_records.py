@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from hypothesis import given, strategies
+from hypothesis import given, settings, strategies
 
 from data_prep import records
 
@@ -26,6 +26,7 @@ def test_the_masked_checksum_is_the_published_one():
         (0xe3069283 >> 15 | 0xe3069283 << 17) + 0xa282ead8) & 0xffffffff
 
 
+@settings(deadline=None)
 @given(strategies.lists(strategies.binary(max_size=200)))
 def test_what_is_written_is_read(tmp_path_factory, payloads):
     path = tmp_path_factory.mktemp("records") / "r"

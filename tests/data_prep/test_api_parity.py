@@ -1,0 +1,168 @@
+"""On the same files the API's converters and ours write the same features; every difference is one that docs/data.md lists."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy
+import pytest
+from PIL import Image
+
+from data_prep import pets, records, voc
+from data_prep.dataset import Limits, label_map_text
+
+pytestmark = pytest.mark.tensorflow
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SAMPLE = os.path.join(ROOT, "..", "shared", "data", "pets-sample")
+PETS = {"faces": (pets.Options(), {"faces_only": True}),
+        "png": (pets.Options("body", "png"), {"faces_only": False, "mask_type": "png"}),
+        "numerical": (pets.Options("body", "numerical"), {"faces_only": False, "mask_type": "numerical"})}
+MASK, LABELS = "image/object/mask", "image/object/class/label"
+ENDS = ("image/object/bbox/xmax", "image/object/bbox/ymax")
+VOC_CLASSES = ("cat", "dog", "Vogel im Käfig")
+
+
+def write_voc(root, encode):
+    """VOCdevkit/VOC2007 with 12 pictures, the API's list of the training set, and ours of train and val."""
+    folder = os.path.join(root, "VOC2007")
+    for name in ("Annotations", "JPEGImages", "ImageSets/Main"):
+        os.makedirs(os.path.join(folder, name))
+    stems = ["picture %d" % number if number % 2 else "bild_ä%d" % number for number in range(12)]
+    for number, stem in enumerate(stems):
+        with open(os.path.join(folder, "JPEGImages", stem + ".jpg"), "wb") as out:
+            out.write(encode(size=(64 + number, 48)))
+        objects = "".join(
+            "<object><name>%s</name><pose>Left</pose><truncated>%d</truncated><difficult>%d</difficult><bndbox>"
+            "<xmin>%d</xmin><ymin>2</ymin><xmax>40</xmax><ymax>45.5</ymax></bndbox><part><name>head</name><bndbox>"
+            "<xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part></object>" % (
+                VOC_CLASSES[(number + extra) % 3], number % 2, extra % 2, 1 + number)
+            for extra in range(number % 3))
+        with open(os.path.join(folder, "Annotations", stem + ".xml"), "w", encoding="utf-8") as out:
+            out.write("<annotation><folder>VOC2007</folder><filename>%s.jpg</filename><size><width>%d</width>"
+                      "<height>48</height><depth>3</depth></size>%s</annotation>" % (stem, 64 + number, objects))
+    for name, part in (("train", stems[:8]), ("val", stems[8:])):
+        with open(os.path.join(folder, "ImageSets", "Main", name + ".txt"), "w", encoding="utf-8") as out:
+            out.writelines(stem + "\n" for stem in part)
+    # The API's converter splits its lines at blanks, so it gets the pictures without one.
+    with open(os.path.join(folder, "ImageSets", "Main", "aeroplane_train.txt"), "w", encoding="utf-8") as out:
+        out.writelines("%s -1\n" % stem for stem in stems[:8] if " " not in stem)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sources(mini, tmp_path_factory, encode):
+    found = {"drawn": str(mini / "raw"), "voc": write_voc(str(tmp_path_factory.mktemp("devkit")), encode)}
+    if os.path.isdir(SAMPLE):
+        found["real"] = SAMPLE
+    return found
+
+
+@pytest.fixture(scope="session")
+def api(sources, pristine_api, tmp_path_factory):
+    """function(source, case) -> the folder of what the API's converter wrote."""
+    root = tmp_path_factory.mktemp("api records")
+    for name, classes in (("pets", pets.CLASSES), ("voc", VOC_CLASSES)):
+        (root / (name + ".pbtxt")).write_text(label_map_text(classes), encoding="utf-8")
+    jobs = [{"converter": "pet", "flags": dict(flags, data_dir=sources[source], output_dir=str(root / source / case),
+                                               label_map_path=str(root / "pets.pbtxt"), num_shards=10)}
+            for source in ("drawn", "real") if source in sources for case, (_, flags) in PETS.items()]
+    jobs.append({"converter": "pascal", "flags": {
+        "data_dir": os.path.dirname(sources["voc"]), "year": "VOC2007", "set": "train",
+        "label_map_path": str(root / "voc.pbtxt"), "output_path": str(root / "voc" / "train" / "shard")}})
+    for job in jobs:
+        os.makedirs(job["flags"].get("output_dir") or os.path.dirname(job["flags"]["output_path"]))
+    (root / "jobs.json").write_text(json.dumps(jobs))
+    subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "api_converters.py"),
+                    str(root / "jobs.json")], check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                   env=dict(os.environ, PYTHONPATH=pristine_api, LANG="C.UTF-8"))
+    return lambda source, case: str(root / source / case)
+
+
+def read(folder, name):
+    """[(source id, features)] of a shard, in order."""
+    decoded = [records.decode(payload) for payload in records.read(os.path.join(folder, name))]
+    return [(features["image/source_id"][0].decode("utf-8"), features) for features in decoded]
+
+
+def shards(folder):
+    return sorted(name for name in os.listdir(folder) if ".record-" in name)
+
+
+@pytest.mark.parametrize("source", ["drawn", "real"])
+@pytest.mark.parametrize("case", sorted(PETS))
+def test_pets_are_the_api_converters(api, sources, source, case, tmp_path):
+    if source not in sources:
+        pytest.skip("there is no folder of real pets at %s" % SAMPLE)
+    ours, theirs = str(tmp_path), api(source, case)
+    dataset = pets.prepare(sources[source], ours, PETS[case][0], limits=Limits(1.0))
+    assert shards(ours) == shards(theirs) and len(shards(ours)) == 20
+    only_ours, compared = set(), 0
+    for name in shards(ours):
+        own, other = read(ours, name), dict(read(theirs, name))
+        both = [(key, features) for key, features in own if key in other]
+        assert [key for key, _ in both] == list(other)  # none lost, in the same order
+        only_ours |= {key for key, _ in own} - set(other)
+        for key, features in both:
+            assert_same(features, other[key], case)
+            compared += 1
+    # The API leaves out what is no JPEG, with a warning; here it is written anew.
+    assert only_ours == {entry["id"] + ".jpg" for entry in dataset["changed"] if "inside" in entry["detail"]}
+    assert compared >= 100
+
+
+def assert_same(own, other, case):
+    assert set(own) == set(other)
+    if case == "faces":
+        assert own == other
+        return
+    # One trimap for several pets: the API repeats its box and mask for each, here they are written once.
+    assert len(own[LABELS]) == 1 and other[LABELS] == own[LABELS] * len(other[LABELS])
+    for key in set(own) - {MASK} - set(ENDS):
+        assert own[key] == other[key][:len(own[key])], key
+    # The API's body boxes end on the last pixel of the pet, here they end behind it.
+    for key, side in zip(ENDS, ("image/width", "image/height")):
+        assert own[key][0] * own[side][0] == pytest.approx(other[key][0] * own[side][0] + 1, abs=1e-3)
+    pixels = own["image/width"][0] * own["image/height"][0]
+    if case == "numerical":
+        assert own[MASK] == other[MASK][:pixels]
+    else:
+        assert numpy.array_equal(decoded(own[MASK][0]), decoded(other[MASK][0]))
+
+
+def decoded(png):
+    """As the API's decoder takes it: 1 where the value is over 0. Ours have one bit a pixel, the API's eight."""
+    return numpy.asarray(Image.open(io.BytesIO(png)).convert("L")) > 0
+
+
+def test_voc_is_the_api_converters(api, sources, tmp_path):
+    dataset = voc.prepare(sources["voc"], str(tmp_path), voc.Options(shards=1))
+    assert dataset["classes"] == sorted(VOC_CLASSES) != list(VOC_CLASSES)
+    (tmp_path / "map.pbtxt").write_text(label_map_text(VOC_CLASSES), encoding="utf-8")
+    voc.prepare(sources["voc"], str(tmp_path), voc.Options(str(tmp_path / "map.pbtxt"), shards=1))
+    own = read(str(tmp_path), "pascal_train.record-00000-of-00001")
+    other = dict(read(api("voc", "train"), "shard"))
+    assert len(own) == 8 and len(other) == 4
+    assert {key: features for key, features in own if key in other} == other
+
+
+def test_the_apis_decoder_reads_both_kinds_of_masks_alike(api_dir, mini, tmp_path):
+    """Ours too, through tf_example_decoder: what training sees is the same floats."""
+    for kind in ("png", "numerical"):
+        pets.prepare(str(mini / "raw"), str(tmp_path / kind), pets.Options("body", kind), limits=Limits(1.0))
+    code = """if True:
+        import sys, numpy, tensorflow.compat.v1 as tf
+        from object_detection.data_decoders import tf_example_decoder
+        tf.enable_eager_execution()
+        found = []
+        for path, kind in zip(sys.argv[1:], (2, 1)):
+            decoder = tf_example_decoder.TfExampleDecoder(load_instance_masks=True, instance_mask_type=kind)
+            payload = next(iter(tf.data.TFRecordDataset(path)))
+            found.append(decoder.decode(payload)["groundtruth_instance_masks"].numpy())
+        assert numpy.array_equal(*found) and found[0].ndim == 3 and 0 < found[0].mean() < 1
+    """
+    paths = [str(tmp_path / kind / "pets_fullbody_with_masks_val.record-00000-of-00010") for kind in ("png", "numerical")]
+    subprocess.run([sys.executable, "-c", code] + paths, check=True, env=dict(os.environ, PYTHONPATH=api_dir),
+                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
