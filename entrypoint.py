@@ -5,6 +5,8 @@ COMMANDS = {
     "train": ("train on all devices asked for, then evaluate", "trainers.train", "train"),
     "eval": ("evaluate the checkpoints of a run (EVAL_MODE: once, continuous, until_step)", "trainers.evaluation",
              "evaluate"),
+    "export": ("write a frozen graph, a SavedModel and a TFLite file of a checkpoint", "trainers.export", "export"),
+    "detect": ("draw what an exported model finds on pictures", "trainers.detect", "detect"),
     "data": ("make a dataset: mini-pets, or pets [--source DIR] [data_prep's options]", "trainers.data", "make"),
 }
 

@@ -76,3 +76,33 @@ def _draw(axis, picture, names):
         axis.text(xmin, max(ymin, 0), "%s %.2f" % (names[int(class_id) - 1], score), fontsize=7, color="white",
                   verticalalignment="bottom", clip_on=True,
                   bbox={"facecolor": colour, "edgecolor": "none", "pad": 1})
+
+
+def on_picture(image, boxes, scores, classes, labels):
+    """A copy of a picture with named boxes, at its own size.
+
+    Args:
+        image: RGB Pillow image.
+        boxes: [n, 4] in pixels: ymin, xmin, ymax, xmax.
+        scores: [n]; classes: [n], ids from 1, which choose the colour; labels: n class names.
+    """
+    from PIL import ImageDraw, ImageFont
+    from matplotlib import font_manager
+    drawn = image.copy()
+    pen = ImageDraw.Draw(drawn)
+    # As large as can be read when the picture fills a screen.
+    size = max(10, int(round(max(image.size) / 45.0)))
+    font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), size)
+    # The best last, so that its name is on top.
+    for index in np.argsort(scores):
+        ymin, xmin, ymax, xmax = boxes[index]
+        colour = COLOURS[(int(classes[index]) - 1) % len(COLOURS)]
+        pen.rectangle((xmin, ymin, xmax, ymax), outline=colour, width=max(2, size // 6))
+        text = "%s %.2f" % (labels[index], scores[index])
+        width, height = pen.textsize(text, font=font)
+        left = min(max(xmin, 0), max(image.width - width - 4, 0))
+        # Above the box, or inside of it where the picture ends.
+        top = ymin - height - 4 if ymin >= height + 4 else ymin
+        pen.rectangle((left, top, left + width + 4, top + height + 4), fill=colour)
+        pen.text((left + 2, top + 1), text, fill="white", font=font)
+    return drawn

@@ -8,7 +8,7 @@ import time
 
 import tensorflow.compat.v1 as tf
 
-from trainers import batch_ids
+from trainers import batch_ids, early_stop
 from trainers.console import duration
 from trainers.errors import DIVERGED, PREFLIGHT_FAILED, Refused
 from trainers.run_dir import check_free_space, checkpoints, free_bytes, newest_checkpoint
@@ -206,4 +206,5 @@ def checkpoint_hook(run_dir, settings, **arguments):
     steps, secs = settings.checkpoint_every_steps, settings.checkpoint_every_secs
     if not steps and not secs:
         secs = 600
-    return CheckpointHook(run_dir, settings.keep_checkpoints, save_steps=steps, save_secs=secs, **arguments)
+    return CheckpointHook(run_dir, settings.keep_checkpoints, save_steps=steps, save_secs=secs,
+                          listeners=[early_stop.listener(run_dir)], **arguments)

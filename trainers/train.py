@@ -3,8 +3,8 @@ import os
 import sys
 import time
 
-from trainers import batch_norm, data, dataset as datasets, devices as device_choice, exhausted, pipeline
-from trainers import repeatable, run_dir as runs
+from trainers import batch_norm, data, dataset as datasets, devices as device_choice, early_stop
+from trainers import exhausted, pipeline, repeatable, run_dir as runs
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused, refuse_arguments
 from trainers.health import Health
@@ -39,6 +39,7 @@ def train(settings, console, arguments):
     if start_step:
         # The run's own checkpoint is gone on from; what it began with is not read again.
         config.train_config.ClearField("fine_tune_checkpoint")
+    early_stop.withdraw(folder)
     runs.write_manifest(folder, settings, dataset, devices, config_path, changes, start_step)
     return _run(settings, console, devices, config, folder) or _afterwards(settings, console, folder)
 
@@ -73,6 +74,9 @@ def _say_what_will_happen(console, settings, devices, dataset, config_path, conf
     console.say("Config %s; everything goes to %s, TensorFlow's own log to %s." % (
         os.path.relpath(config_path) if not settings.pipeline_config else config_path, folder,
         os.path.join(folder, runs.LOG)))
+    if settings.early_stop_patience:
+        console.say("Stops early when an evaluation beside it (make eval) asks for that, after %d evaluations without a "
+                    "better COCO mAP." % settings.early_stop_patience)
     if start_step:
         console.say("Going on from step %d to %d." % (start_step, train_config.num_steps))
     else:
@@ -116,10 +120,14 @@ def _run(settings, console, devices, config, folder):
         console.log_traceback()
         raise told from error
     hook = hooks[0]
-    _end(folder, "stopped" if stop.requested else "finished", hooks, stop.exit_code if stop.requested else 0)
+    early = early_stop.reason(folder) if not stop.requested and hook.step < config.train_config.num_steps else None
+    outcome = "stopped" if stop.requested else "stopped early" if early else "finished"
+    _end(folder, outcome, hooks, stop.exit_code if stop.requested else 0)
+    if early:
+        console.say("Stopped early: %s. The same command goes on from here." % early)
     rate = hook.images_per_sec()
     console.say("%s at step %d after %s (first step after %s)%s; loss %.3f; saved %s." % (
-        "Stopped" if stop.requested else "Trained", hook.step, duration(time.time() - began),
+        "Trained" if outcome == "finished" else "Stopped", hook.step, duration(time.time() - began),
         duration(hook.first_step_secs), "; %.1f images/s" % rate if rate else "", hook.last_loss, _newest(folder)))
     return stop.exit_code if stop.requested else 0
 

@@ -75,17 +75,31 @@ TINY_CONFIG = os.path.join(SCENARIOS, "tiny_ssd.config")
 
 
 @pytest.fixture(scope="session")
-def tiny_training(command):
-    """function(folder, **settings) -> Run of `entrypoint.py train` with a model of two convolutions.
+def tiny_command(command):
+    """function(name, folder, *arguments, **settings) -> (argv, keyword arguments) for subprocess: `command` with a model
+    of two convolutions."""
+    def make(name, folder, *arguments, **settings):
+        (python, _, name), options = command(
+            name, str(folder), **dict({"PIPELINE_CONFIG": TINY_CONFIG, "EVAL_AT_END": "0"}, **settings))
+        return [python, os.path.join(SCENARIOS, "tiny_ssd.py"), name] + [str(one) for one in arguments], options
+    return make
 
-    It takes 12 to 17 seconds of one core, most of them TensorFlow's import.
-    """
-    def train(folder, **settings):
-        (python, _, name), arguments = command(
-            "train", str(folder), **dict({"PIPELINE_CONFIG": TINY_CONFIG, "EVAL_AT_END": "0"}, **settings))
-        done = subprocess.run([python, os.path.join(SCENARIOS, "tiny_ssd.py"), name], timeout=600, **arguments)
+
+@pytest.fixture(scope="session")
+def tiny(tiny_command):
+    """function(name, folder, *arguments, **settings) -> Run of entrypoint.py with a model of two convolutions."""
+    def finish(name, folder, *arguments, **settings):
+        argv, options = tiny_command(name, folder, *arguments, **settings)
+        done = subprocess.run(argv, timeout=600, **options)
         return Run(done.returncode, done.stdout, str(folder))
-    return train
+    return finish
+
+
+@pytest.fixture(scope="session")
+def tiny_training(tiny):
+    """function(folder, **settings) -> Run of `entrypoint.py train`, 12 to 17 seconds of one core, most of them
+    TensorFlow's import."""
+    return lambda folder, **settings: tiny("train", folder, **settings)
 
 
 @pytest.fixture

@@ -1,0 +1,159 @@
+"""A run is evaluated, its best checkpoint kept, exported, and the export draws boxes: one tiny run for all of it."""
+import json
+import os
+import shutil
+
+import pytest
+from PIL import Image
+
+from trainers import checkpoint_files
+
+EXPORTED = ["export.json", "frozen_inference_graph.pb", "label_map.pbtxt", "model.tflite", "pipeline.config",
+            "saved_model"]
+
+
+def read_json(*parts):
+    with open(os.path.join(*map(str, parts))) as source:
+        return json.load(source)
+
+
+@pytest.fixture(scope="module")
+def trained(tiny, tmp_path_factory):
+    """A run with checkpoints 2, 4 and 6, all of them evaluated in one go."""
+    folder = tmp_path_factory.mktemp("runs") / "tiny"
+    done = tiny("train", folder, CHECKPOINT_EVERY_STEPS="2")
+    assert done.code == 0, done.console
+    return tiny("eval", folder)
+
+
+@pytest.fixture(scope="module")
+def exported(tiny, trained):
+    """The Run of the export with the run's defaults."""
+    return tiny("export", trained.folder)
+
+
+@pytest.mark.training
+class TestBest(object):
+    def test_every_checkpoint_is_evaluated_once_also_those_written_before_it_ran(self, trained):
+        assert trained.code == 0, trained.console
+        assert [entry["step"] for entry in trained.metrics()["evaluations"]] == [2, 4, 6]
+        assert trained.console.count("Evaluated 59 of 59 pictures") == 3
+
+    def test_the_best_one_is_kept_whole_and_alone(self, trained):
+        metrics = trained.metrics()
+        values = {entry["step"]: entry["metrics"]["DetectionBoxes_Precision/mAP"] for entry in metrics["evaluations"]}
+        best = read_json(trained.folder, "best", "best.json")
+        assert best["step"] == metrics["best_step"] and best["value"] == max(values.values())
+        kept = os.path.join(trained.folder, "best", "model.ckpt-%d" % best["step"])
+        assert checkpoint_files.problem(kept, values=True) is None
+        assert {name.split(".")[1] for name in os.listdir(os.path.dirname(kept)) if name != "best.json"} == {
+            "ckpt-%d" % best["step"]}
+
+    def test_nothing_is_left_aside(self, trained):
+        assert not os.path.exists(os.path.join(trained.folder, "eval", ".in_hand"))
+
+
+@pytest.mark.training
+class TestExport(object):
+    def test_the_best_checkpoint_is_exported_in_three_formats(self, trained, exported):
+        assert exported.code == 0, exported.console
+        step = trained.metrics()["best_step"]
+        folder = os.path.join(trained.folder, "export", str(step))
+        assert sorted(os.listdir(folder)) == EXPORTED
+        assert os.listdir(os.path.dirname(folder)) == [str(step)]
+        description = read_json(folder, "export.json")
+        assert (description["step"], description["pictures_compared"]) == (step, 3)
+        assert description["checkpoint"] == os.path.join(trained.folder, "best", "model.ckpt-%d" % step)
+        for name in ("frozen_inference_graph.pb", "saved_model", "model.tflite"):
+            compared = description["compared"][name]
+            assert compared["detections"] == 300
+            assert max(compared["largest_difference"].values()) < 1e-5, name
+        assert set(description["files"]) == set(EXPORTED) - {"export.json", "saved_model"} | {
+            "saved_model/saved_model.pb"}
+
+    def test_the_weights_are_the_evaluations_and_named(self, exported):
+        assert "Taking the raw (the checkpoint holds moving averages too) weights." in exported.lines
+
+    def test_the_flag_may_have_changed_since_the_training(self, tiny, trained, tmp_path):
+        """From averages wanted to a checkpoint that has them; the edited config of the user plays no part."""
+        averaged = tiny("export", trained.folder, "--checkpoint", "newest", "--out", tmp_path / "averaged",
+                        USE_MOVING_AVERAGE="1", PIPELINE_CONFIG="configs/none.config")
+        assert averaged.code == 0, averaged.console
+        assert "Taking the moving-average weights." in averaged.lines
+        assert read_json(tmp_path, "averaged", "export.json")["step"] == 6
+        # What is exported is not written over.
+        again = tiny("export", trained.folder, "--out", tmp_path / "averaged")
+        assert (again.code, "is there already" in again.console) == (2, True)
+
+    def test_a_file_that_detects_something_else_is_an_error_and_nothing_stays(self, tiny, trained, tmp_path):
+        spoilt = tiny("export", trained.folder, "--out", tmp_path / "spoilt" / "export", SPOIL="frozen")
+        assert spoilt.code == 1, spoilt.console
+        assert "saved_model" not in spoilt.console
+        assert "frozen_inference_graph.pb does not detect what the checkpoint does" in spoilt.lines[-2]
+        assert os.listdir(str(tmp_path / "spoilt")) == []
+
+    @pytest.mark.long
+    def test_a_checkpoint_of_another_model_is_refused(self, tiny, trained, tmp_path):
+        folder = tmp_path / "other"
+        shutil.copytree(os.path.join(trained.folder, "best"), str(folder))
+        with open(os.path.join(trained.folder, "pipeline.config")) as source:
+            (folder / "pipeline.config").write_text(source.read().replace("num_classes: 3", "num_classes: 2"))
+        checkpoint = str(folder / ("model.ckpt-%d" % trained.metrics()["best_step"]))
+        refused = tiny("export", trained.folder, "--checkpoint", checkpoint)
+        assert refused.code == 2, refused.console
+        assert "is of another model than the config: 4 of " in refused.console
+        assert not (folder / "export").exists() or os.listdir(str(folder / "export")) == []
+
+
+@pytest.mark.training
+class TestDetect(object):
+    @pytest.fixture(scope="class")
+    def drawn(self, tiny, exported, mini, tmp_path_factory):
+        """(Run, folder of the results) of pictures of several kinds; two cannot be used."""
+        assert exported.code == 0, exported.console
+        source, out = tmp_path_factory.mktemp("pictures"), tmp_path_factory.mktemp("drawn")
+        image = Image.new("RGB", (80, 40), "white")
+        image.paste("red", (0, 0, 40, 40))
+        turned = Image.Exif()
+        turned[0x0112] = 6
+        image.save(str(source / "turned.jpg"), exif=turned.tobytes())
+        image.convert("P").save(str(source / "flat.gif"))
+        (source / "other").mkdir()
+        image.save(str(source / "other" / "flat.png"))
+        (source / "broken.jpg").write_bytes((source / "turned.jpg").read_bytes()[:400])
+        export, = (os.path.join(exported.folder, "export", name)
+                   for name in os.listdir(os.path.join(exported.folder, "export")))
+        return tiny("detect", "", "--model", export, "--out", out, "--min-score", "0.3", source / "turned.jpg",
+                    source / "broken.jpg", source / "flat.gif", source / "other" / "flat.png",
+                    source / "missing.jpg"), out
+
+    def test_unusable_pictures_are_listed_and_the_others_done(self, drawn):
+        done, out = drawn
+        assert done.code == 3, done.console
+        results = read_json(out, "detections.json")
+        assert [os.path.basename(one["file"]) for one in results["failed"]] == ["broken.jpg", "missing.jpg"]
+        assert [one["drawn"] for one in results["pictures"]] == ["turned.jpg", "flat.png", "flat-2.png"]
+        assert "broken.jpg: the picture cannot be decoded" in done.console
+
+    def test_pictures_stand_upright_and_keep_their_size(self, drawn):
+        _, out = drawn
+        assert Image.open(str(out / "turned.jpg")).size == (40, 80)
+        assert Image.open(str(out / "flat.png")).size == (80, 40)
+
+    def test_detections_have_names_and_pixels(self, drawn):
+        _, out = drawn
+        found = read_json(out, "detections.json")["pictures"][0]
+        assert (found["width"], found["height"]) == (40, 80)
+        one = found["detections"][0]
+        assert one["class"] in ("Bengal", "pug", "Siamese") and one["score"] >= 0.3
+        assert 0 <= one["box_pixels"]["ymin"] < one["box_pixels"]["ymax"] <= 80
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["export", "--checkpoint", "nowhere/model.ckpt-1"], "There is no checkpoint nowhere/model.ckpt-1"),
+    (["export"], "holds no run (no pipeline.config in it)"),
+    (["detect", "--model", "nowhere", "a.jpg"], "nowhere is not the folder of an export"),
+    (["detect", "--model", "nowhere", "--min-score", "2", "a.jpg"], "between 0 and 1")])
+def test_what_makes_no_sense_is_refused_before_tensorflow_is_loaded(arguments, sentence, tiny, tmp_path):
+    refused = tiny(arguments[0], tmp_path, *arguments[1:])
+    assert refused.code == 2 and sentence in refused.console

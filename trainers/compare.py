@@ -1,0 +1,107 @@
+"""Are two lists of detections in one picture the same, whatever their order?"""
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Detections(NamedTuple):
+    """What a model finds in one picture.
+
+    boxes: float [n, 4], ymin, xmin, ymax, xmax as shares of the picture's sides. scores: float [n].
+    classes: int [n], ids of the label map.
+    """
+    boxes: Any
+    scores: Any
+    classes: Any
+
+
+class Difference(NamedTuple):
+    """boxes, scores: the largest differences of matched coordinates and scores; how many have a match, and have none."""
+    boxes: float
+    scores: float
+    matched: int
+    unmatched: int
+
+    def and_of(self, other):
+        """The Difference over both: of two pictures."""
+        return Difference(max(self.boxes, other.boxes), max(self.scores, other.scores),
+                          self.matched + other.matched, self.unmatched + other.unmatched)
+
+    def within(self, boxes, scores):
+        """Whether everything has a match that is as near as this; two empty lists are the same."""
+        return self.unmatched == 0 and self.boxes <= boxes and self.scores <= scores
+
+
+NONE = Difference(0.0, 0.0, 0, 0)
+
+
+def difference(expected, found, near, tied, most):
+    """Matches each detection with the nearest of its class, the best first, and says how far they are apart.
+
+    By matching and not by rank: two scores that differ in the seventh digit change places without meaning. For the same
+    reason a full list may end in others: of those without a match there, a tenth of the list is not counted.
+
+    Args:
+        expected, found: Detections.
+        near: what is farther apart than this, in a coordinate or in the score, is no match.
+        tied: scores this near to the lowest of a full list are its end.
+        most: how many detections a full list has.
+
+    Returns:
+        Difference; `unmatched` counts both sides.
+    """
+    free = np.ones(len(found.scores), bool)
+    result, alone = NONE, []
+    for box, score, class_id in _best_first(expected):
+        boxes_apart = np.abs(found.boxes - box).max(axis=1, initial=0)
+        scores_apart = np.abs(found.scores - score)
+        apart = np.where(free & (found.classes == class_id), np.maximum(boxes_apart, scores_apart), np.inf)
+        nearest = int(apart.argmin()) if len(apart) else None
+        if nearest is None or apart[nearest] > near:
+            alone.append(score)
+            continue
+        free[nearest] = False
+        result = result.and_of(Difference(float(boxes_apart[nearest]), float(scores_apart[nearest]), 1, 0))
+    alone = np.array(alone + list(found.scores[free]))
+    lowest = [one.scores.min() for one in (expected, found) if len(one.scores) >= most]
+    at_the_end = int((alone <= max(lowest) + tied).sum()) if lowest and len(alone) else 0
+    return result.and_of(Difference(0.0, 0.0, 0, len(alone) - min(at_the_end, most // 10)))
+
+
+def found_again(expected, found, least_score, overlap, near):
+    """How many detections of a model a rounded one finds again.
+
+    Args:
+        expected, found: Detections.
+        least_score: expected detections below are not looked for.
+        overlap: intersection over union from which on two boxes of one class are the same object.
+        near: how far apart their scores may be.
+
+    Returns:
+        (found again, looked for).
+    """
+    free = np.ones(len(found.scores), bool)
+    again = wanted = 0
+    for box, score, class_id in _best_first(expected):
+        if score < least_score:
+            break
+        wanted += 1
+        overlaps = np.where(free & (found.classes == class_id) & (np.abs(found.scores - score) <= near),
+                            _overlaps(box, found.boxes), 0)
+        if len(overlaps) and overlaps.max() >= overlap:
+            free[overlaps.argmax()] = False
+            again += 1
+    return again, wanted
+
+
+def _best_first(detections):
+    for index in np.argsort(-detections.scores, kind="mergesort"):
+        yield detections.boxes[index], detections.scores[index], detections.classes[index]
+
+
+def _overlaps(box, boxes):
+    """Intersection over union of a box [4] with each of boxes [n, 4]."""
+    sides = np.maximum(np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2]), 0)
+    shared = sides.prod(axis=1)
+    area = lambda which: (which[..., 2:] - which[..., :2]).prod(axis=-1)
+    return shared / np.maximum(area(box) + area(boxes) - shared, 1e-12)

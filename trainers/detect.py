@@ -1,0 +1,132 @@
+"""entrypoint.py detect: draws what an exported model finds on pictures. It needs the export's folder and no run."""
+import argparse
+import io
+import os
+import time
+
+import numpy as np
+
+from data_prep import files
+from trainers import devices as device_choice
+from trainers.console import duration
+from trainers.errors import PREFLIGHT_FAILED, Refused
+from trainers.export import FROZEN, LABEL_MAP
+from trainers.files import write_json
+from trainers.signals import StopRequest
+
+RESULTS = "detections.json"
+LOG = "detect.log"
+
+
+def detect(settings, console, arguments):
+    """Draws boxes on pictures and writes them down in detections.json; see docs/export.md.
+
+    Returns:
+        exit code: 0, or 3 where a picture could not be used.
+    """
+    asked = _arguments(arguments)
+    StopRequest(console.say_from_signal).install()
+    for name in (FROZEN, LABEL_MAP):
+        if not os.path.isfile(os.path.join(asked.model, name)):
+            raise Refused("%s is not the folder of an export (no %s in it)." % (asked.model, name),
+                          "Name what `entrypoint.py export` made, RUN_DIR/export/STEP by default.")
+    targets = _targets(asked.images, asked.out)
+    try:
+        os.makedirs(asked.out, exist_ok=True)
+        console.capture(os.path.join(asked.out, LOG), debug=settings.log_level.value == "debug")
+    except OSError as error:
+        raise Refused("%s cannot be written: %s." % (asked.out, error.strerror), "Name another folder with --out.",
+                      PREFLIGHT_FAILED)
+    model, names = _load(asked.model)
+    began, done, failed = time.time(), [], []
+    for image, target in zip(asked.images, targets):
+        try:
+            done.append(_detect(model, names, image, target, asked.min_score))
+        except ValueError as why:
+            failed.append({"file": image, "why": str(why)})
+        console.progress(len(done) + len(failed), len(targets), "", "picture")
+    console.end_progress()
+    write_json(os.path.join(asked.out, RESULTS), {
+        "model": os.path.abspath(asked.model), "min_score": asked.min_score, "pictures": done, "failed": failed})
+    for one in failed:
+        console.error("%s: %s." % (one["file"], one["why"]))
+    console.say("Found %d objects with a score of %.2g and more in %d of %d pictures in %s, on the CPU; drawn in %s." % (
+        sum(len(one["detections"]) for one in done), asked.min_score, len(done), len(targets),
+        duration(time.time() - began), asked.out))
+    return PREFLIGHT_FAILED if failed else 0
+
+
+def _arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog="entrypoint.py detect", description="Draws what an exported model finds on pictures, and writes "
+        "detections.json beside them.")
+    parser.add_argument("--model", metavar="DIR", required=True, help="a folder that `entrypoint.py export` made")
+    parser.add_argument("--out", metavar="DIR", default="detections", help="where the drawn pictures go; default "
+                        "%(default)s")
+    parser.add_argument("--min-score", metavar="SCORE", type=float, default=0.5, help="0 to 1; default %(default)s")
+    parser.add_argument("images", metavar="IMAGES", nargs="+", help="pictures of any format that Pillow reads")
+    asked = parser.parse_args(arguments)
+    if not 0 <= asked.min_score <= 1:
+        parser.error("--min-score is between 0 and 1, and not %g" % asked.min_score)
+    return asked
+
+
+def _targets(images, out):
+    """Where each drawn picture goes: NAME.jpg where it was one, else NAME.png; a number after a name that was taken."""
+    targets = []
+    for image in images:
+        stem, ending = os.path.splitext(os.path.basename(image))
+        ending = ".jpg" if ending.lower() in (".jpg", ".jpeg") else ".png"
+        number, target = 1, os.path.join(out, stem + ending)
+        while target in targets:
+            number += 1
+            target = os.path.join(out, "%s-%d%s" % (stem, number, ending))
+        targets.append(target)
+    for image in images:
+        written = [target for target in targets if os.path.exists(image) and os.path.exists(target)
+                   and os.path.samefile(image, target)]
+        if written:
+            raise Refused("%s would be drawn over." % image, "Name another folder with --out.")
+    return targets
+
+
+def _load(folder):
+    """(inference.FrozenGraph, class names by id) of an export."""
+    device_choice.hide_the_rest(device_choice.Devices("cpu", 1, "-1", ("/cpu:0",)))
+    from trainers.quiet import import_tensorflow
+    import_tensorflow()
+    from object_detection.utils import label_map_util
+    from trainers import inference
+    names = {class_id: category["name"] for class_id, category in label_map_util.create_category_index_from_labelmap(
+        os.path.join(folder, LABEL_MAP), use_display_name=True).items()}
+    return inference.FrozenGraph(os.path.join(folder, FROZEN)), names
+
+
+def _detect(model, names, path, target, min_score):
+    """Detects in one picture and draws it; returns its entry for detections.json. Raises ValueError: it is unusable."""
+    from trainers import draw
+    image = _upright(path)
+    found = model.detect(np.asarray(image))
+    kept = found._make(values[found.scores >= min_score] for values in found)
+    sides = np.array([image.height, image.width] * 2)
+    boxes = np.round(kept.boxes * sides, 1)
+    labels = [names.get(class_id, "class %d" % class_id) for class_id in kept.classes]
+    drawn = draw.on_picture(image, boxes, kept.scores, kept.classes, labels)
+    encoded = io.BytesIO()
+    drawn.save(encoded, "JPEG" if target.endswith(".jpg") else "PNG", quality=95)
+    files.write(target, encoded.getvalue())
+    return {"file": path, "drawn": os.path.basename(target), "width": image.width, "height": image.height,
+            "detections": [{"class": label, "id": int(class_id), "score": round(float(score), 4),
+                            "box_pixels": dict(zip(("ymin", "xmin", "ymax", "xmax"), map(float, box)))}
+                           for label, class_id, score, box in zip(labels, kept.classes, kept.scores, boxes)]}
+
+
+def _upright(path):
+    """The picture of a file as data_prep makes the records': upright, RGB. Raises ValueError."""
+    from PIL import Image
+    from data_prep import pictures
+    try:
+        with open(path, "rb") as file:
+            return Image.open(io.BytesIO(pictures.load(file.read()).encoded)).convert("RGB")
+    except OSError as error:
+        raise ValueError(error.strerror or str(error))

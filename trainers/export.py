@@ -1,0 +1,242 @@
+"""entrypoint.py export: a checkpoint of a run becomes files that other programs load, each compared with it first."""
+import argparse
+import glob
+import hashlib
+import os
+import shutil
+import time
+
+from google.protobuf import text_format
+
+from data_prep import files
+from trainers import best, compare, dataset as datasets, devices as device_choice, pipeline, run_dir as runs
+from trainers.errors import FAILED, PREFLIGHT_FAILED, Refused
+from trainers.files import write_json
+from trainers.signals import StopRequest
+
+FOLDER = "export"
+LOG = "export.log"
+FROZEN = "frozen_inference_graph.pb"
+SAVED_MODEL = "saved_model"
+TFLITE = "model.tflite"
+LABEL_MAP = "label_map.pbtxt"
+DESCRIPTION = "export.json"
+PICTURES = 3
+# Float files: the most that coordinates (shares of the picture's sides) and scores may differ. What is farther apart
+# than NEAR is no match at all.
+BOXES = SCORES = 1e-3
+NEAR = 0.1
+# A uint8 file rounds every layer to 256 values, and suppression turns that into other boxes of the same objects.
+ROUNDED = {"least_score": 0.3, "overlap": 0.5, "near": 0.1}
+FOUND_AGAIN = 0.8
+
+
+def export(settings, console, arguments):
+    """Exports a checkpoint; see docs/export.md.
+
+    Returns:
+        exit code: 0.
+    """
+    asked = _arguments(arguments)
+    StopRequest(console.say_from_signal).install()
+    folder, checkpoint, step, which = _find(settings, asked.checkpoint)
+    config = pipeline.parse(os.path.join(folder, runs.CONFIG))
+    if settings.use_moving_average is not None:
+        config.eval_config.use_moving_averages = settings.use_moving_average
+    name = os.path.basename(checkpoint) if step is None else str(step)
+    out = os.path.abspath(asked.out or os.path.join(folder, FOLDER, name))
+    if os.path.lexists(out):
+        raise Refused("%s is there already." % out, "Delete it, or name another folder with --out.")
+    records = _validation_records(config)
+    if not os.path.isfile(_label_map(config)):
+        raise Refused("The label map %s is not there." % _label_map(config),
+                      "Make the dataset again, or run from the folder the training ran in.", PREFLIGHT_FAILED)
+    console.say("Exporting %s of %s (%s) on the CPU." % (
+        os.path.basename(checkpoint), folder, which))
+    with files.locked(os.path.dirname(out)):
+        _remove_left_over(out)
+        unfinished = files.temporary(out)
+        os.makedirs(unfinished)
+        try:
+            console.capture(os.path.join(folder, LOG), debug=settings.log_level.value == "debug")
+            description = _write(config, checkpoint, records, unfinished, asked.tflite, console)
+            description.update(run=os.path.abspath(folder), checkpoint=os.path.abspath(checkpoint), step=step,
+                               chosen=which)
+            write_json(os.path.join(unfinished, DESCRIPTION), description)
+            _flush(unfinished)
+            os.rename(unfinished, out)
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+    console.say("Exported to %s: %s." % (out, ", ".join(sorted(os.listdir(out)))))
+    return 0
+
+
+def _arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog="entrypoint.py export", description="Writes a frozen graph, a SavedModel and, of SSD models, a TFLite file "
+        "of a checkpoint of RUN_DIR, after comparing what each of them detects with what the checkpoint does.")
+    parser.add_argument("--checkpoint", metavar="PATH|best|newest", help="default: best where the run was evaluated, "
+                        "else newest")
+    parser.add_argument("--out", metavar="DIR", help="a folder that is not there yet; default RUN_DIR/export/STEP")
+    parser.add_argument("--no-tflite", dest="tflite", action="store_false", help="leave the TFLite file out")
+    return parser.parse_args(arguments)
+
+
+def _find(settings, asked):
+    """(folder of the run, checkpoint, step, how it was chosen)."""
+    folder = settings.run_dir or runs.default(datasets.locate(settings)[0], settings.trainer.value)
+    if asked not in (None, "best", "newest"):
+        checkpoint = asked[:-len(".index")] if asked.endswith(".index") else asked
+        if not os.path.isfile(checkpoint + ".index"):
+            raise Refused("There is no checkpoint %s (no .index file of that name)." % checkpoint,
+                          "Name its path without .index, or best, or newest.")
+        return _run_of(checkpoint, folder), checkpoint, _step(checkpoint), "named"
+    if not os.path.isfile(os.path.join(folder, runs.CONFIG)):
+        raise Refused("%s holds no run (no %s in it)." % (folder, runs.CONFIG),
+                      "Set RUN_DIR to the folder of a run.")
+    kept = best.kept(folder)
+    if asked == "best" and kept is None:
+        raise Refused("%s has no best checkpoint: none was evaluated yet." % folder,
+                      "Evaluate the run (make eval), or take --checkpoint newest.", PREFLIGHT_FAILED)
+    if kept is not None and asked != "newest":
+        return folder, kept.checkpoint, kept.step, "the best of its evaluations, %s %.3f" % (kept.metric, kept.value)
+    newest = runs.newest_checkpoint(folder)
+    if newest is None:
+        raise Refused("%s holds no checkpoint to export." % folder, "Train first, or set RUN_DIR.", PREFLIGHT_FAILED)
+    return (folder,) + newest + ("the newest" + ("" if asked else "; no best one is kept"),)
+
+
+def _run_of(checkpoint, folder):
+    """The run that a checkpoint lies in, so that its own config is read; else the settings' one."""
+    beside = os.path.dirname(checkpoint) or "."
+    for candidate in (beside, os.path.dirname(os.path.abspath(beside)), folder):
+        if os.path.isfile(os.path.join(candidate, runs.CONFIG)):
+            return candidate
+    raise Refused("%s lies in no run, and %s holds no %s." % (checkpoint, folder, runs.CONFIG),
+                  "Set RUN_DIR to the run whose model it is.")
+
+
+def _step(checkpoint):
+    """Of a checkpoint's name; None where it has none."""
+    number = checkpoint.rpartition("-")[2]
+    return int(number) if number.isdigit() else None
+
+
+def _label_map(config):
+    return config.eval_input_reader[0].label_map_path
+
+
+def _validation_records(config):
+    """The first serialized examples of the validation split, PICTURES of them or as many as there are."""
+    from data_prep import records
+    found = []
+    patterns = config.eval_input_reader[0].tf_record_input_reader.input_path
+    for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
+        for record in records.read(path):
+            found.append(record)
+            if len(found) == PICTURES:
+                return found
+    if not found:
+        raise Refused("There are no validation records to compare the export on (%s)." % ", ".join(patterns),
+                      "Make the dataset again, or run from the folder the training ran in.", PREFLIGHT_FAILED)
+    return found
+
+
+def _write(config, checkpoint, records, folder, with_tflite, console):
+    """Writes and compares all files; returns what export.json says of them."""
+    device_choice.hide_the_rest(device_choice.Devices("cpu", 1, "-1", ("/cpu:0",)))
+    from trainers.quiet import import_tensorflow
+    import_tensorflow()
+    from trainers import freeze, inference, tflite
+    own = inference.Checkpoint(config, checkpoint, config.eval_config.use_moving_averages)
+    console.say("Taking the %s weights." % own.weights)
+    expected = [own.detect(record) for record in records]
+    pictures = [own.picture(record) for record in records]
+    freeze.write(config, checkpoint, folder, FROZEN, SAVED_MODEL)
+    compared, tflite_input = {}, None
+    for name, load in ((FROZEN, inference.FrozenGraph), (SAVED_MODEL, inference.SavedModel)):
+        model = load(os.path.join(folder, name))
+        compared[name] = _same(name, expected, [model.detect(picture) for picture in pictures], config, console)
+    obstacle = tflite.obstacle(config) if with_tflite else "--no-tflite was given"
+    if obstacle:
+        console.say("  no TFLite file: %s" % obstacle)
+    else:
+        tflite_input = freeze.write_tflite(config, checkpoint, os.path.join(folder, TFLITE))
+        model = inference.TFLite(os.path.join(folder, TFLITE), tflite_input.scale, tflite_input.offset)
+        compare_tflite = _same if tflite_input.dtype == "float32" else _rounded
+        compared[TFLITE] = compare_tflite(TFLITE, expected, [model.detect(own.seen(record)) for record in records],
+                                          config, console)
+    shutil.copyfile(_label_map(config), os.path.join(folder, LABEL_MAP))
+    files.write(os.path.join(folder, runs.CONFIG), text_format.MessageToString(config).encode("utf-8"))
+    return {"model": pipeline.model_of(config).feature_extractor.type, "weights": own.weights,
+            "pictures_compared": len(records), "compared": compared, "tflite_missing": obstacle,
+            "tflite_input": tflite_input._asdict() if tflite_input else None, "files": _checksums(folder),
+            "versions": runs.versions(), "made": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+
+
+def _same(name, expected, found, config, console):
+    """What export.json says of the comparison; raises Refused where the detections of two lists of pictures differ."""
+    total = compare.NONE
+    for one, other in zip(expected, found):
+        total = total.and_of(compare.difference(one, other, NEAR, SCORES, _most_detections(config)))
+    if not total.within(BOXES, SCORES):
+        raise _differs(name, "%d detections have no match, coordinates differ by up to %.2g and scores by up to %.2g" % (
+            total.unmatched, total.boxes, total.scores))
+    console.say("  %-26s %d detections in %d pictures as the checkpoint's, coordinates to %.1g, scores to %.1g" % (
+        name, total.matched, len(found), total.boxes, total.scores))
+    return {"detections": total.matched, "largest_difference": {"boxes": total.boxes, "scores": total.scores}}
+
+
+def _rounded(name, expected, found, config, console):
+    """As _same, for a file whose layers are rounded to 256 values: it finds most of the same objects again."""
+    pairs = [compare.found_again(one, other, **ROUNDED) for one, other in zip(expected, found)]
+    again, wanted = (sum(counts) for counts in zip(*pairs))
+    if again < FOUND_AGAIN * wanted:
+        raise _differs(name, "it finds %d of the checkpoint's %d detections again" % (again, wanted))
+    console.say("  %-26s uint8: finds %d of the checkpoint's %d detections with a score of %.1f and more again" % (
+        name, again, wanted, ROUNDED["least_score"]))
+    return {"detections": wanted, "found_again": again, "rule": ROUNDED}
+
+
+def _differs(name, how):
+    return Refused("%s does not detect what the checkpoint does: %s. Nothing was exported." % (name, how),
+                   "--no-tflite leaves the TFLite file out." if name == TFLITE else
+                   "Export once more; if it stays so, report it with the run's %s." % LOG, FAILED)
+
+
+def _most_detections(config):
+    model = pipeline.model_of(config)
+    processing = (model.post_processing if config.model.WhichOneof("model") == "ssd" else
+                  model.second_stage_post_processing)
+    return processing.batch_non_max_suppression.max_total_detections
+
+
+def _checksums(folder):
+    """bytes and sha256 of each file below folder, by relative path."""
+    found = {}
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(parent, name)
+            with open(path, "rb") as file:
+                data = file.read()
+            found[os.path.relpath(path, folder)] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    return found
+
+
+def _flush(folder):
+    """Sees that what is renamed next is on the disk."""
+    for parent, _, names in os.walk(folder):
+        for path in [os.path.join(parent, name) for name in names] + [parent]:
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def _remove_left_over(out):
+    """What a killed export of the same name left."""
+    folder, name = os.path.split(out)
+    for path in glob.glob(os.path.join(glob.escape(folder), ".%s.*.tmp" % glob.escape(name))):
+        shutil.rmtree(path, ignore_errors=True)
