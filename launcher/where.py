@@ -1,6 +1,7 @@
 """Where to run, and on which devices: decisions only, made from answers that `host.py` or a test gives."""
 
 import difflib
+import os
 import platform as this_platform
 from typing import NamedTuple
 
@@ -117,6 +118,38 @@ def named_gpus(environ, variable):
     """The GPUs a user named for a command, "" for none: from `variable`, else from CUDA_VISIBLE_DEVICES."""
     value = environ.get(variable) or environ.get("CUDA_VISIBLE_DEVICES") or ""
     return "" if value == "none" else value
+
+
+def mounted(arguments, root):
+    """The arguments of `detect` with absolute paths, and the options that show a container the same paths.
+
+    Args:
+      arguments: as the user wrote them; what is no option's value is a picture.
+      root: the folder that relative paths start from.
+    Returns:
+      (arguments, options): the folder of --out is made, by the user who is going to own it.
+    """
+    read_only, writable, absolute = set(), set(), []
+    option = None
+    for argument in arguments:
+        if argument.startswith("--") and "=" not in argument:
+            absolute.append(argument)
+            option = None if option is None and argument == "--help" else argument
+            continue
+        path = os.path.abspath(os.path.join(root, argument))
+        if option == "--min-score" or argument.startswith("--"):
+            absolute.append(argument)
+        else:
+            absolute.append(path)
+            if option == "--out":
+                os.makedirs(path, exist_ok=True)
+                writable.add(path)
+            else:
+                read_only.add(path if option == "--model" else os.path.dirname(path))
+        option = None
+    there = {path for path in read_only - writable if os.path.isdir(path)}
+    volumes = ["{0}:{0}:ro".format(path) for path in sorted(there)] + ["{0}:{0}".format(path) for path in writable]
+    return absolute, [word for volume in volumes for word in ("--volume", volume)]
 
 
 def devices(environ, gpus, command, place):

@@ -232,3 +232,22 @@ def test_image_tests_fail_when_the_engine_cannot_be_started(machine, tmp_path):
     done = machine.run("image-tests", "../shared")
     assert done.returncode == 3
     assert "engine-up failed with code 7" in done.err
+
+
+def test_export_passes_its_arguments_on(machine):
+    machine.add_python()
+    out = machine.run("export", "--checkpoint", "newest").out
+    assert "ran entrypoint.py export --checkpoint newest " in out.splitlines()[-1]
+
+
+def test_export_in_docker_runs_its_own_service(machine):
+    machine.add_docker()
+    machine.run("export", "--checkpoint", "newest")
+    assert machine.calls("docker compose")[-1].endswith(" export --checkpoint newest")
+
+
+def test_detect_in_docker_gets_the_folders_it_reads_and_writes(machine, tmp_path):
+    machine.add_docker()
+    machine.run("detect", "--model", str(tmp_path), "--out", str(tmp_path / "drawn"), str(tmp_path / "a.jpg"))
+    call = machine.calls("docker compose")[-1]
+    assert "--volume {0}:{0}:ro --volume {0}/drawn:{0}/drawn detect --model {0}".format(tmp_path) in call

@@ -171,3 +171,17 @@ def test_evaluation_uses_the_gpu_named_for_it(environ, visible):
     settings, _ = where.devices(environ, 4, "eval", "venv")
     assert settings["DEVICE"] == "gpu"
     assert settings.get("CUDA_VISIBLE_DEVICES") == visible
+
+
+def test_a_container_sees_the_pictures_of_detect_where_the_host_has_them(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "pictures").mkdir()
+    arguments, options = where.mounted(
+        ["--model", "model", "--out", "drawn", "--min-score", "0.3", "pictures/a.jpg", "pictures/b.jpg"], str(tmp_path))
+    inside = lambda name: str(tmp_path / name)
+    assert arguments == ["--model", inside("model"), "--out", inside("drawn"), "--min-score", "0.3",
+                         inside("pictures/a.jpg"), inside("pictures/b.jpg")]
+    assert options == ["--volume", "{0}:{0}:ro".format(inside("model")),
+                       "--volume", "{0}:{0}:ro".format(inside("pictures")),
+                       "--volume", "{0}:{0}".format(inside("drawn"))]
+    assert (tmp_path / "drawn").is_dir()
