@@ -1,7 +1,7 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
-.PHONY: help train eval export detect mini-pets pets-tfrecord tensorboard setup
-.PHONY: test test-fast test-full test-api test-image lock clean
+.PHONY: help train eval preflight mini-pets pets-tfrecord tensorboard setup
+.PHONY: test test-fast test-full test-faults test-api test-image lock clean
 
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m launcher
@@ -15,11 +15,8 @@ train:  ## train, evaluate and show the result: on all GPUs, or on the CPU where
 eval:  ## evaluate the checkpoints of a run (RUN_DIR=)
 	@$(LAUNCH) eval
 
-export:  ## write a trained model as frozen graph, SavedModel and TFLite (RUN_DIR=, CHECKPOINT=, OUT=)
-	@$(LAUNCH) export $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") $(if $(OUT),--out "$(OUT)")
-
-detect:  ## draw what an export finds on pictures (MODEL=RUN/export/STEP IMAGES="a.jpg b.jpg", OUT=, MIN_SCORE=)
-	@$(LAUNCH) detect --model "$(MODEL)" --out "$(or $(OUT),detections)" --min-score $(or $(MIN_SCORE),0.5) $(IMAGES)
+preflight:  ## say in seconds whether a training can work here, and what to do where not
+	@$(LAUNCH) preflight
 
 mini-pets:  ## draw the small built-in dataset into data/mini-pets
 	@$(LAUNCH) data mini-pets
@@ -41,6 +38,9 @@ test-fast:  ## the tests that neither train nor load TensorFlow (under 90 second
 
 test-full: test  ## `make test`, then the long tests (up to 45 minutes)
 	@$(LAUNCH) pytest -m "long and not image"
+
+test-faults:  ## kill trainings 20 times, half of them while they save (KILLS=6 does fewer), and see that none is lost
+	@$(LAUNCH) pytest tests/faults/test_kills.py --kills $(or $(KILLS),20)
 
 test-api:  ## the API's own tests on the patched API (2 minutes; `make test-full` runs them too)
 	@$(LAUNCH) pytest tests/object_detection_patches/test_api_own_tests.py

@@ -7,13 +7,15 @@ COMMANDS = {
              "evaluate"),
     "export": ("write a frozen graph, a SavedModel and a TFLite file of a checkpoint", "trainers.export", "export"),
     "detect": ("draw what an exported model finds on pictures", "trainers.detect", "detect"),
+    "preflight": ("look whether a training can work here, without TensorFlow [--json]", "trainers.preflight",
+                  "preflight"),
     "data": ("make a dataset: mini-pets, or pets [--source DIR] [data_prep's options]", "trainers.data", "make"),
 }
 
 
 def usage():
     lines = ["usage: python entrypoint.py COMMAND", ""]
-    lines += ["  %-8s %s" % (name, text) for name, (text, _, _) in sorted(COMMANDS.items())]
+    lines += ["  %-9s %s" % (name, text) for name, (text, _, _) in sorted(COMMANDS.items())]
     return "\n".join(lines + ["", "Settings are environment variables: docs/settings.md lists them."])
 
 

@@ -23,8 +23,7 @@ usage: python3 -m launcher COMMAND
   setup [--tests]   prepare the place to run in; --tests: the virtual environment that the tests use
   train             train, then evaluate (settings are variables: docs/settings.md)
   eval              evaluate the checkpoints of a run
-  export [ARGS]     write the files of a trained model (entrypoint.py export --help)
-  detect ARGS       draw what an export finds on pictures (entrypoint.py detect --help)
+  preflight         say whether a training can work here
   data NAME         prepare the dataset mini-pets or pets (PETS_DIR: a folder with the pictures)
   tensorboard       show the curves of runs/ on 127.0.0.1:6006
   python ARGS...    run the virtual environment's Python
@@ -76,8 +75,12 @@ def evaluate(arguments, environ):
     return run_entrypoint("eval", arguments, environ)
 
 
+def preflight(arguments, environ):
+    return run_entrypoint("preflight", arguments, environ)
+
+
 def run_entrypoint(command, arguments, environ):
-    """Runs `entrypoint.py train` or `eval` on the devices there are."""
+    """Runs `entrypoint.py train`, `eval` or `preflight` on the devices there are."""
     if arguments:
         raise LaunchError(
             "{} takes no arguments, and got {}.".format(command, " ".join(arguments)),
@@ -95,26 +98,6 @@ def run_entrypoint(command, arguments, environ):
     if place.kind == "docker":
         return in_container(environ, [command])
     return in_environment(environ, ["entrypoint.py", command])
-
-
-def export(arguments, environ):
-    # Only converting pets reads PETS_DIR, and compose would refuse to start anything where it names no folder.
-    environ = dict(environ, PETS_DIR="")
-    place = find_place(environ, gpus=None)
-    say(place.line)
-    if place.kind == "docker":
-        return in_container(environ, ["export"] + arguments)
-    return in_environment(environ, ["entrypoint.py", "export"] + arguments)
-
-
-def detect(arguments, environ):
-    environ = dict(environ, PETS_DIR="")
-    place = find_place(environ, gpus=None)
-    say(place.line)
-    if place.kind == "docker":
-        arguments, volumes = where.mounted(arguments, ROOT)
-        return in_container(environ, ["detect"] + arguments, volumes)
-    return in_environment(environ, ["entrypoint.py", "detect"] + arguments)
 
 
 def data(arguments, environ):
@@ -190,8 +173,7 @@ COMMANDS = {
     "setup": setup,
     "train": train,
     "eval": evaluate,
-    "export": export,
-    "detect": detect,
+    "preflight": preflight,
     "data": data,
     "tensorboard": tensorboard,
     "python": python,

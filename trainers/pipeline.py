@@ -7,6 +7,7 @@ import copy
 import difflib
 import math
 import os
+import re
 from typing import Any, List, NamedTuple
 
 from google.protobuf import text_format
@@ -62,11 +63,26 @@ def parse(path):
         with open(path) as source:
             text_format.Merge(source.read(), config)
     except (text_format.ParseError, UnicodeDecodeError) as error:
-        raise Refused("%s is not a pipeline config: %s." % (path, str(error).rstrip(".")),
-                      "Line and column are given before the field; correct it there.")
+        what, do = _where_it_fails(str(error))
+        raise Refused("%s is not a pipeline config: %s." % (path, what), do)
     if not config.model.WhichOneof("model"):
         raise Refused("%s names no model." % path, "A pipeline config has model, train_config and input readers.")
     return config
+
+
+def _where_it_fails(error):
+    """(what is wrong and where, what to do) for protobuf's `3:5 : Message type "..." has no field named "..."`."""
+    where = re.match(r"(\d+):(\d+) : ", error)
+    if not where:
+        return " ".join(error.split()).rstrip("."), "Name a text file as those in configs/."
+    what = "line %s, column %s: %s" % (where.group(1), where.group(2), error[where.end():].rstrip("."))
+    field = re.search(r'Message type "([\w.]+)" has no field named "(\w+)"', error)
+    if field:
+        known = pipeline_pb2.DESCRIPTOR.pool.FindMessageTypeByName(field.group(1)).fields_by_name
+        near = difflib.get_close_matches(field.group(2), list(known), n=1)
+        if near:
+            return what, "Did you mean %s? Correct it there." % near[0]
+    return what, "Correct it there."
 
 
 def effective(config, settings, dataset, devices):

@@ -141,11 +141,10 @@ def remove_half_written(folder):
     with_index = {"model.ckpt-%d" % step for step in checkpoint_files.steps(folder)}
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
-        part = re.match(r"(model\.ckpt-\d+)(_temp_\w+$|\.meta|\.data-|\.index\.)", name)
-        if part and (part.group(2).startswith(("_temp_", ".index.")) or part.group(1) not in with_index):
+        part = re.match(r"(model\.ckpt-\d+)(\.meta|\.data-\d+-of-\d+)$", name)
+        unfinished = re.match(r"(model\.ckpt-\d+_temp_|model\.ckpt-\d+\.\w+\.tmp|checkpoint\.tmp)\w+(\.|$)", name)
+        if unfinished or (part and part.group(1) not in with_index):
             shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
-        elif re.match(r"checkpoint\.tmp\w+$", name):
-            os.remove(path)
 
 
 def _write_checkpoint_state(folder):

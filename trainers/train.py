@@ -3,8 +3,8 @@ import os
 import sys
 import time
 
-from trainers import batch_norm, data, dataset as datasets, devices as device_choice, early_stop
-from trainers import exhausted, pipeline, repeatable, run_dir as runs
+from trainers import batch_norm, data, devices as device_choice, early_stop, exhausted, pipeline, preflight
+from trainers import repeatable, run_dir as runs
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused, refuse_arguments
 from trainers.health import Health
@@ -22,18 +22,17 @@ def train(settings, console, arguments):
         exit code: 0, or 128 + signal when stopped. Does not return when EVAL_AT_END=1 goes on to the evaluation.
     """
     refuse_arguments("train", arguments)
-    devices = device_choice.choose(settings, device_choice.gpus_of_this_machine())
-    data.ensure(settings, console)
-    dataset = datasets.load(settings)
-    config_path = pipeline.find(settings, dataset.name)
-    config, changes = pipeline.effective(pipeline.parse(config_path), settings, dataset, devices)
-    folder = settings.run_dir or runs.default(dataset.name, settings.trainer.value)
+    report = preflight.look(settings, make_data=lambda: data.ensure(settings, console))
+    report.refuse()
+    devices, dataset, config_path, config, changes, folder = report.plan
     start_step = runs.prepare(folder, config, settings, console.say)
     if start_step >= config.train_config.num_steps:
         console.say("This run is finished: %s holds step %d, and %d steps were asked for. No step is taken." % (
             folder, start_step, config.train_config.num_steps))
         runs.finish_manifest(folder, "finished", start_step, 0)
         return _afterwards(settings, console, folder)
+    for line in report.warnings:
+        console.say("%s %s" % (line.text, line.do))
     _say_what_will_happen(console, settings, devices, dataset, config_path, config, changes, folder, start_step)
     runs.write_config(folder, config)
     if start_step:

@@ -33,9 +33,16 @@ def test_what_is_chosen_outside_reaches_the_containers_another_way(compose):
                     "eval": "${EVAL_GPUS:-${CUDA_VISIBLE_DEVICES:-none}}"}
 
 
-def test_only_training_and_evaluation_need_the_nvidia_runtime(compose):
+def test_preflight_looks_at_what_training_would_get(compose):
+    train, preflight = (compose["services"][name] for name in ("train", "preflight"))
+    for key in ("environment", "runtime", "volumes", "shm_size", "ulimits"):
+        assert preflight[key] == train[key]
+    assert preflight["profiles"] == ["tools"]       # `docker compose up` alone does not start it
+
+
+def test_only_what_uses_gpus_needs_the_nvidia_runtime(compose):
     with_runtime = {name for name, service in compose["services"].items() if "runtime" in service}
-    assert with_runtime == {"train", "eval"}
+    assert with_runtime == {"train", "eval", "preflight"}
 
 
 def test_tensorboard_is_open_to_this_machine_only(compose):

@@ -115,7 +115,7 @@ def test_a_config_that_does_not_parse_is_named_with_its_line(tmp_path):
     path.write_text("model {\n  ssd {\n    num_clases: 3\n  }\n}\n")
     with pytest.raises(Refused) as refused:
         pipeline.parse(str(path))
-    assert "3:5" in refused.value.what and "num_clases" in refused.value.what
+    assert "line 3, column 5" in refused.value.what and "num_clases" in refused.value.what
 
 
 def test_a_misspelt_config_name_gets_the_nearest(read_settings):

@@ -178,7 +178,8 @@ def test_what_a_killed_save_left_is_removed_and_everything_else_stays(a_run, tmp
     from trainers import run_dir
     folder = a_run(tmp_path / "run", config, 2)
     before = sorted(os.listdir(folder) + [".lock"])
-    for name in ("model.ckpt-9.data-00000-of-00001", "model.ckpt-9.meta", "checkpoint.tmpdeadbeef", ".run.json.7.tmp"):
+    for name in ("model.ckpt-9.data-00000-of-00001", "model.ckpt-9.meta", "model.ckpt-2.meta.tmp91f1182a",
+                 "checkpoint.tmpdeadbeef", ".run.json.7.tmp"):
         (tmp_path / "run" / name).write_bytes(b"half")
     (tmp_path / "run" / "model.ckpt-9_temp_0123abc").mkdir()
     (tmp_path / "run" / "model.ckpt-9_temp_0123abc" / "part-00000-of-00001.index").write_bytes(b"half")

@@ -1,0 +1,126 @@
+"""The look before a training: each line's level, what to do, and the exit code."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from trainers import gpus
+from trainers.errors import Refused
+
+pytestmark = pytest.mark.usefixtures("protos")
+
+V100 = gpus.Gpu("GPU-0", "Tesla V100", (7, 0))
+A100 = gpus.Gpu("GPU-1", "A100", (8, 0))
+
+
+@pytest.fixture
+def look(mini, tmp_path, read_settings):
+    """function(host, **settings) -> Report."""
+    from trainers import preflight
+
+    def at(host=gpus.Host(), **settings):
+        environ = {"DEVICE": "cpu", "DATASET": str(mini), "RUN_DIR": str(tmp_path / "run"),
+                   "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config"}
+        return preflight.look(read_settings(**dict(environ, **settings)), host)
+    return at
+
+
+def line(report, check):
+    found, = [one for one in report.lines if one.check == check]
+    return found
+
+
+def test_a_good_training_has_nothing_but_ok_and_leaves_nothing_behind(look, tmp_path):
+    report = look()
+    assert [(one.check, one.level) for one in report.lines] == [
+        (check, "ok") for check in ("software", "devices", "shared memory", "records", "config", "fine-tuning",
+                                    "RUN_DIR", "disk")]
+    assert report.code == 0 and not (tmp_path / "run").exists()
+    assert "num_classes is the label map's 3" in line(report, "config").text
+    report.refuse()
+
+
+def test_every_gpu_that_would_be_used_is_held_against_the_image_and_no_other(look, monkeypatch):
+    missing = ["libcudnn.so.7"]
+    monkeypatch.setattr(gpus, "missing_libraries", lambda cuda: missing)
+    host = gpus.Host((V100, A100), driver="470.57", hardware=True, kernel_driver=True)
+    report = look(host, DEVICE="gpu", NUM_GPUS="1", BATCH_SIZE="16")
+    assert line(report, "GPU generation").level == "ok"
+    assert line(report, "CUDA libraries").text == "CUDA's libraries are not found: libcudnn.so.7."
+    both = look(host, DEVICE="gpu", BATCH_SIZE="16")
+    assert [one.level for one in both.lines if one.check == "GPU generation"] == ["ok", "error"]
+    assert both.code == 3
+    with pytest.raises(Refused) as refused:
+        both.refuse()
+    assert refused.value.what.startswith("2 things stand in the way:\n  A100 (compute capability 8.0) is too new")
+
+
+def test_a_missing_gpu_and_a_wrong_config_are_told_together_and_the_rest_is_still_looked_at(look, tmp_path):
+    config = tmp_path / "wrong.config"
+    config.write_text("model {\n ssd {\n  num_clases: 3 } }")
+    report = look(DEVICE="gpu", PIPELINE_CONFIG=str(config))
+    assert [one.check for one in report.errors] == ["devices", "config"]
+    assert "no GPU is visible: this machine has no NVIDIA GPU." in line(report, "devices").text
+    assert 'line 3, column 3: Message type "object_detection.protos.Ssd" has no field named "num_clases".' in (
+        line(report, "config").text)
+    assert "Did you mean num_classes?" in line(report, "config").do
+    assert line(report, "records").level == "ok" and report.code == 3
+
+
+def test_settings_alone_are_exit_code_2(look):
+    assert look(BATCH_SIZE="9").code == 2
+
+
+def test_a_torn_fine_tune_checkpoint_is_refused_before_tensorflow_starts(look, tmp_path, write_checkpoint):
+    write_checkpoint(str(tmp_path / "zoo"))
+    whole = look(FINE_TUNE_CHECKPOINT=str(tmp_path / "zoo"))
+    assert (line(whole, "fine-tuning").level, "1 variables" in line(whole, "fine-tuning").text) == ("ok", True)
+    with open(str(tmp_path / "zoo.data-00000-of-00001"), "r+b") as data:
+        data.truncate(3)
+    torn = line(look(FINE_TUNE_CHECKPOINT=str(tmp_path / "zoo")), "fine-tuning")
+    assert (torn.level, torn.code) == ("error", 2)
+    assert "zoo.data-00000-of-00001 has 3 of 16 bytes" in torn.text
+
+
+@pytest.mark.parametrize("size, several, level", [
+    (64 * 2 ** 20, True, "warning"), (64 * 2 ** 20, False, "ok"), (2 ** 31, True, "ok")])
+def test_little_shared_memory_matters_to_several_gpus(size, several, level):
+    from trainers import preflight
+    assert preflight.shared_memory(size, several).level == level
+
+
+@pytest.mark.parametrize("limit, several, level", [
+    (65536, True, "warning"), (65536, False, "ok"), (8388608, True, "ok"), (-1, True, "ok")])
+def test_little_locked_memory_matters_to_several_gpus(limit, several, level):
+    from trainers import preflight
+    assert preflight.locked_memory(limit, several).level == level
+
+
+@pytest.mark.parametrize("free, level", [(2 ** 40, "ok"), (2 ** 20, "warning")])
+def test_free_space_is_held_against_the_checkpoints_that_will_be_kept(free, level, look, monkeypatch):
+    from trainers import preflight
+    monkeypatch.setattr(preflight.runs, "free_bytes", lambda folder: free)
+    found = line(look(KEEP_CHECKPOINTS="3"), "disk")
+    assert found.level == level
+    assert "4 more checkpoints of" in found.text and "estimated from a ssd_mobilenet_v1" in found.text
+
+
+def test_the_command_shows_one_screen_and_json_without_tensorflow(mini, api_dir, tmp_path, project_dir):
+    environ = dict(os.environ, DEVICE="cpu", DATASET=str(mini), RUN_DIR=str(tmp_path / "run"), PYTHONPATH=api_dir,
+                   PIPELINE_CONFIG="configs/ssd_mobilenet_v1_mini_pets.config")
+    began = time.time()
+    shown = subprocess.run([sys.executable, "-X", "importtime", "entrypoint.py", "preflight"], cwd=project_dir,
+                           env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    assert time.time() - began < 10
+    assert "tensorflow.python" not in shown.stderr
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    lines = shown.stdout.splitlines()
+    assert len(lines) < 25 and lines[-1] == "Training can start."
+    done = subprocess.run([sys.executable, "entrypoint.py", "preflight", "--json"], cwd=project_dir,
+                          env=dict(environ, DEVICE="gpu", CUDA_VISIBLE_DEVICES="-1"), stdout=subprocess.PIPE, universal_newlines=True)
+    answer = json.loads(done.stdout)
+    assert done.returncode == answer["exit_code"] == 3
+    assert {one["check"]: one["level"] for one in answer["lines"]}["devices"] == "error"

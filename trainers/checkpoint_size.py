@@ -1,0 +1,36 @@
+"""How much room a checkpoint will take, said before the graph is built."""
+import os
+
+from trainers import checkpoint_files, pipeline, run_dir as runs
+
+# Values in a model for 37 classes, counted in the API's graphs (tf.global_variables without the optimizer's).
+VALUES = {
+    "ssd_mobilenet_v1": 10972970,
+    "ssd_mobilenet_v2": 10720810,
+    "faster_rcnn_resnet50": 43685570,
+    "faster_rcnn_resnet101": 62729922,
+}
+BYTES_A_VALUE = 4
+SLOTS = {"momentum_optimizer": 1, "rms_prop_optimizer": 2, "adam_optimizer": 2}
+GRAPH_BYTES = 2 * 2 ** 20
+
+
+def estimate(config, folder):
+    """Bytes of one checkpoint and how that is known.
+
+    Returns:
+        (int, sentence part, exact): exact where a checkpoint of this very run says it. (None, why, False) where nobody
+        knows before the graph is built.
+    """
+    newest = runs.newest_checkpoint(folder)
+    if newest:
+        paths = checkpoint_files.files_of(newest[0])
+        return sum(os.path.getsize(path) for path in paths), "as %s" % os.path.basename(newest[0]), True
+    extractor = pipeline.model_of(config).feature_extractor
+    if extractor.type not in VALUES:
+        return None, "the size of a %s is known when its graph is built, and looked at then" % extractor.type, False
+    depth = getattr(extractor, "depth_multiplier", 1.0) or 1.0
+    optimizer = config.train_config.optimizer
+    copies = 1 + SLOTS.get(optimizer.WhichOneof("optimizer"), 2) + int(optimizer.use_moving_average)
+    size = int(VALUES[extractor.type] * depth ** 2) * BYTES_A_VALUE * copies + GRAPH_BYTES
+    return size, "estimated from a %s with its optimizer's and averages' values" % extractor.type, False

@@ -1,0 +1,300 @@
+"""entrypoint.py preflight: can this training work here? Everything that can be known without TensorFlow, in seconds.
+
+A training begins with the same look, is refused by its errors and tells its warnings.
+"""
+import importlib.util
+import json
+import os
+import resource
+import shutil
+from typing import Any, List, NamedTuple
+
+from trainers import checkpoint_files, checkpoint_size, dataset as datasets, devices as device_choice, gpus
+from trainers import pipeline, run_dir as runs
+from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
+
+OK, WARNING, ERROR = "ok", "warning", "error"
+STYLES = {OK: "green", WARNING: "yellow", ERROR: "bold red"}
+ENOUGH_SHARED_MEMORY = 256 * 2 ** 20    # NCCL's buffers between GPUs; Docker's default is 64 MB
+ENOUGH_LOCKED_MEMORY = 8 * 2 ** 20      # compose.yaml's default
+
+
+class Line(NamedTuple):
+    """One thing that was looked at. `level` is ok, warning or error; `do` says what to do, "" for ok."""
+    check: str
+    level: str
+    text: str
+    do: str = ""
+    code: int = PREFLIGHT_FAILED
+
+
+class Plan(NamedTuple):
+    """What the training will be, as far as it could be found out; a part that could not is None."""
+    devices: Any = None
+    dataset: Any = None
+    config_path: Any = None
+    config: Any = None
+    changes: Any = None
+    folder: Any = None
+
+
+class Report(NamedTuple):
+    lines: List[Line]
+    plan: Plan
+
+    @property
+    def errors(self):
+        return [line for line in self.lines if line.level == ERROR]
+
+    @property
+    def warnings(self):
+        return [line for line in self.lines if line.level == WARNING]
+
+    @property
+    def code(self):
+        """Exit code: 0, 2 where settings or config alone are wrong, else 3."""
+        codes = {line.code for line in self.errors}
+        return PREFLIGHT_FAILED if PREFLIGHT_FAILED in codes else SETTINGS_REFUSED if codes else 0
+
+    def refuse(self):
+        """Raises Refused where there is an error."""
+        if len(self.errors) == 1:
+            raise Refused(self.errors[0].text, self.errors[0].do, self.errors[0].code)
+        if self.errors:
+            raise Refused("\n".join(["%d things stand in the way:" % len(self.errors)] + [
+                "  %s %s" % (line.text, line.do) for line in self.errors]),
+                "entrypoint.py preflight shows everything that was looked at.", self.code)
+
+
+def preflight(settings, console, arguments):
+    """Shows everything that was looked at; `--json` as one JSON object.
+
+    Returns:
+        exit code: 0, 2 or 3.
+    """
+    if arguments not in ([], ["--json"]):
+        raise Refused("preflight does not take %s." % " ".join(arguments), "It takes --json or nothing.")
+    report = look(settings)
+    if arguments:
+        console.say(json.dumps({"exit_code": report.code, "lines": [line._asdict() for line in report.lines]}, indent=1))
+        return report.code
+    console.table(_table(report))
+    errors, warnings = len(report.errors), len(report.warnings)
+    console.say("Training can start%s." % (", with %d warning%s" % (warnings, "" if warnings == 1 else "s")
+                                          if warnings else "") if not errors else
+                "Training would be refused: %d error%s." % (errors, "" if errors == 1 else "s"))
+    return report.code
+
+
+def look(settings, host=None, make_data=None):
+    """Looks at everything.
+
+    Args:
+        settings: Settings.
+        host: gpus.Host; None asks this machine.
+        make_data: function() that makes a dataset that can be made without asking; None leaves that to the training.
+
+    Returns:
+        Report.
+    """
+    host = host or gpus.look()
+    lines, plan = [_tensorflow()], Plan()
+    plan = plan._replace(devices=_collect(lines, "devices", lambda: _devices(settings, host)))
+    if plan.devices and plan.devices.kind == "gpu":
+        lines += _gpu_lines(plan.devices, settings, host)
+    lines += _machine_lines(plan.devices, host)
+    if plan.devices and make_data:
+        make_data()
+    plan = plan._replace(dataset=_collect(lines, "records", lambda: _records(settings)))
+    plan = _with_config(plan, lines, settings)
+    return Report(lines, plan)
+
+
+def _collect(lines, check, function):
+    """Appends the Line of function() -> (Line, value), or that of its refusal; returns the value or None."""
+    try:
+        line, value = function()
+    except Refused as refused:
+        line, value = Line(check, ERROR, refused.what, refused.do, refused.code), None
+    lines.append(line)
+    return value
+
+
+def _tensorflow():
+    missing = [name for name in ("tensorflow", "object_detection") if importlib.util.find_spec(name) is None]
+    if missing:
+        return Line("software", ERROR, "%s cannot be imported." % " and ".join(missing),
+                    "Use the image, or make setup and .venv/bin/python.")
+    cuda = gpus.cuda_of_tensorflow()
+    return Line("software", OK, "TensorFlow%s and the patched API are installed." % (
+        " for CUDA %d.%d" % cuda if cuda else ""))
+
+
+def _devices(settings, host):
+    listed = [(gpu.uuid, gpu.name) for gpu in host.gpus]
+    if settings.device.value == "gpu" and not listed:
+        what, do = gpus.why_no_gpu(host)
+        raise Refused("DEVICE=gpu, but no GPU is visible: %s." % what,
+                      do if "DEVICE=cpu" in do else do + " DEVICE=cpu trains on virtual CPU devices.", PREFLIGHT_FAILED)
+    devices = device_choice.choose(settings, listed)
+    kind = "GPU" if devices.kind == "gpu" else "virtual CPU device"
+    there = " of %d in this machine" % len(listed) if devices.kind == "gpu" else ", no GPU"
+    return Line("devices", OK, "%d %s%s%s." % (devices.count, kind, "s" if devices.count > 1 else "", there)), devices
+
+
+def _gpu_lines(devices, settings, host):
+    cuda = gpus.cuda_of_tensorflow()
+    lines = []
+    chosen = []
+    for entry in devices.cuda_visible_devices.split(","):
+        chosen += [host.gpus[int(entry)]] if entry.isdigit() else [
+            gpu for gpu in host.gpus if gpu.uuid.startswith(entry)][:1]
+    for gpu in sorted(set(chosen), key=chosen.index):
+        level, text, do = gpus.generation(gpu, cuda)
+        lines.append(Line("GPU generation", level, text + ".", do))
+    old = gpus.driver_fits(host.driver, cuda)
+    lines.append(Line("driver", ERROR, old[0][0].upper() + old[0][1:] + ".", old[1]) if old else
+                 Line("driver", OK, "NVIDIA driver %s." % host.driver))
+    missing = gpus.missing_libraries(cuda)
+    lines.append(Line("CUDA libraries", ERROR, "CUDA's libraries are not found: %s." % ", ".join(missing),
+                      "Use the image, which has them, or install CUDA %d.%d and cuDNN 7 and set LD_LIBRARY_PATH." % cuda)
+                 if missing else Line("CUDA libraries", OK, "found" if cuda in gpus.LIBRARIES else
+                                      "not looked at for this CUDA; TensorFlow is asked when training starts"))
+    return lines
+
+
+def _machine_lines(devices, host):
+    several = devices is not None and devices.kind == "gpu" and devices.count > 1
+    lines = []
+    try:
+        lines.append(shared_memory(shutil.disk_usage("/dev/shm").total, several))
+    except OSError:
+        lines.append(Line("shared memory", WARNING if several else OK, "There is no /dev/shm.",
+                          "Mount a tmpfs there." if several else ""))
+    if host.in_container:
+        lines.append(locked_memory(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0], several))
+    return lines
+
+
+def shared_memory(size, several_gpus):
+    """The Line for `size` bytes of /dev/shm."""
+    text = "%d MB of shared memory" % (size // 2 ** 20)
+    if not several_gpus or size >= ENOUGH_SHARED_MEMORY:
+        return Line("shared memory", OK, text + ("." if several_gpus else "; more than one GPU would use it."))
+    return Line("shared memory", WARNING, "%s is little for NCCL, which ends in `no space left on device`." % text,
+                "Start the container with --shm-size 2g; compose.yaml does.")
+
+
+def locked_memory(limit, several_gpus):
+    """The Line for the limit of bytes this process may lock; resource.RLIM_INFINITY for none."""
+    unlimited = limit == resource.RLIM_INFINITY
+    text = "%s may be locked" % ("Any memory" if unlimited else "%d kB" % (limit // 1024))
+    if unlimited or not several_gpus or limit >= ENOUGH_LOCKED_MEMORY:
+        return Line("locked memory", OK, text + ".")
+    return Line("locked memory", WARNING, text + ", which NCCL may find too little.",
+                "Start the container with --ulimit memlock=8388608 (MEMLOCK with compose; -1 for InfiniBand).")
+
+
+def _records(settings):
+    name, folder, _ = datasets.locate(settings)
+    if name == "mini-pets" and settings.dataset in (None, name) and not os.path.exists(
+            os.path.join(folder, datasets.DESCRIPTION)):
+        return Line("records", OK, "mini-pets is not there yet; training draws it first."), None
+    found = datasets.load(settings)
+    return Line("records", OK, "%s: %d pictures to train on, %d to evaluate, %d classes in the label map." % (
+        found.folder, found.examples("train"), found.examples("val"), len(found.classes))), found
+
+
+def _with_config(plan, lines, settings):
+    try:
+        name = plan.dataset.name if plan.dataset else datasets.locate(settings)[0]
+        path = pipeline.find(settings, name)
+        written = pipeline.parse(path)
+    except Refused as refused:
+        if not (plan.dataset is None and any(line.text == refused.what for line in lines)):
+            lines.append(Line("config", ERROR, refused.what, refused.do, refused.code))
+        return plan
+    if not (plan.devices and plan.dataset):
+        lines.append(Line("config", OK, "%s parses; the rest was not looked at without devices and records." % path))
+        return plan
+    effective = _collect(lines, "config", lambda: _effective(written, path, settings, plan))
+    if effective is None:
+        return plan
+    config, changes = effective
+    folder = settings.run_dir or runs.default(plan.dataset.name, settings.trainer.value)
+    _collect(lines, "fine-tuning", lambda: (_fine_tuning(config), None))
+    _collect(lines, "RUN_DIR", lambda: (_run_dir(folder, config, settings), None))
+    lines.append(disk(folder, config, settings))
+    return plan._replace(config_path=path, config=config, changes=changes, folder=folder)
+
+
+def _effective(written, path, settings, plan):
+    effective = pipeline.effective(written, settings, plan.dataset, plan.devices)
+    classes, count = pipeline.model_of(written).num_classes, len(plan.dataset.classes)
+    said = "num_classes is the label map's %d" % count if classes == count else (
+        "num_classes %d is set to the label map's %d" % (classes, count))
+    return Line("config", OK, "%s: %s; %s." % (
+        os.path.basename(path), pipeline.batch_line(effective.config, plan.devices), said)), effective
+
+
+def _fine_tuning(config):
+    checkpoint = config.train_config.fine_tune_checkpoint
+    if not checkpoint:
+        return Line("fine-tuning", OK, "From scratch: no fine_tune_checkpoint.")
+    problem = checkpoint_files.problem(checkpoint, values=True)
+    if problem:
+        return Line("fine-tuning", ERROR, "fine_tune_checkpoint %s cannot be read: %s." % (checkpoint, problem),
+                    "Download it again, or set FINE_TUNE_CHECKPOINT to another, or to none.", SETTINGS_REFUSED)
+    return Line("fine-tuning", OK, "%s can be read: %d variables. How many fit is said when the graph is built." % (
+        checkpoint, len(checkpoint_files.read_index(checkpoint).entries)))
+
+
+def _run_dir(folder, config, settings):
+    step = runs.check(folder, config, settings)
+    if runs.is_training(folder):
+        raise runs.another_training(folder)
+    parent = os.path.abspath(folder)
+    while not os.path.exists(parent):
+        parent = os.path.dirname(parent)
+    if os.path.isdir(parent) and not os.access(parent, os.W_OK | os.X_OK):
+        raise Refused("RUN_DIR=%s cannot be written." % folder,
+                      "Choose a folder that belongs to you, or change its owner.", PREFLIGHT_FAILED)
+    torn = runs.torn_checkpoints(folder)
+    if torn:
+        return Line("RUN_DIR", WARNING, " ".join(torn), "Training goes on from step %d." % step)
+    return Line("RUN_DIR", OK, "%s: %s." % (folder, "goes on from step %d" % step if step else "a new run"))
+
+
+def disk(folder, config, settings):
+    """The Line for the free space of RUN_DIR's disk against the checkpoints that will be kept."""
+    there = os.path.abspath(folder)
+    while not os.path.exists(there):
+        there = os.path.dirname(there)
+    free = runs.free_bytes(there)
+    size, how, exact = checkpoint_size.estimate(config, folder)
+    if size is None:
+        return Line("disk", OK, "%s free; %s." % (_megabytes(free), how))
+    missing = max(settings.keep_checkpoints + 1 - len(runs.checkpoints(folder)), 1)
+    needed = missing * size + runs.ROOM_TO_START_BYTES
+    text = "%s free; %d more checkpoint%s of %s (%s) and the log need about %s." % (
+        _megabytes(free), missing, "" if missing == 1 else "s", _megabytes(size), how, _megabytes(needed))
+    if free >= needed:
+        return Line("disk", OK, text)
+    do = "Free some space, set RUN_DIR to another disk, or lower KEEP_CHECKPOINTS."
+    return Line("disk", ERROR if exact else WARNING, text, do)
+
+
+def _megabytes(size):
+    return "%d MB" % (size // 2 ** 20)
+
+
+def _table(report):
+    from rich.table import Table
+    from rich.text import Text
+    table = Table(title="Preflight", show_lines=False)
+    for name in ("", "looked at", "found, and what to do"):
+        table.add_column(name, overflow="fold")
+    for line in report.lines:
+        table.add_row(Text(line.level, style=STYLES[line.level]), line.check,
+                      Text(line.text + (" " + line.do if line.do else "")))
+    return table
