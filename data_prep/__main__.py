@@ -1,4 +1,4 @@
-"""`python -m data_prep mini-pets|pets|voc|coco|check`: the command line of data_prep.
+"""`python -m data_prep mini-pets|pets|voc|coco|check|show`: the command line of data_prep.
 
 Exit codes: 0 done, 2 the arguments make no sense, 3 the data, the disk or the network is not as needed.
 """
@@ -42,6 +42,7 @@ def _parser():
 
     convert_commands.add(commands)
     _add_check(commands)
+    _add_show(commands)
     return parser
 
 
@@ -58,9 +59,23 @@ def _add_check(commands):
     check.set_defaults(run=_check)
 
 
+def _add_show(commands):
+    show = commands.add_parser("show", help="a contact sheet: pictures with boxes, classes, box sizes")
+    show.add_argument("path", metavar="PATH", help="a dataset folder, a TFRecord file, or a pattern")
+    show.add_argument("--out", metavar="FILE.png", help="the sheet (default: contact-sheet.png beside the data)")
+    show.add_argument("--count", type=int, default=12, metavar="N", help="pictures (default: %(default)s)")
+    show.add_argument("--label-map", metavar="FILE", help="the classes (default: the dataset folder's)")
+    show.set_defaults(run=_show)
+
+
 def _check(options):
     from data_prep import check_report
     return check_report.run(options)
+
+
+def _show(options):
+    from data_prep import show
+    return show.run(options)
 
 
 if __name__ == "__main__":

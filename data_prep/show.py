@@ -1,0 +1,190 @@
+"""`python -m data_prep show`: reads any TFRecords once, chooses pictures, counts classes and box sizes.
+
+`contact_sheet` draws what is gathered here.
+"""
+
+import collections
+import hashlib
+import heapq
+import math
+import os
+from typing import NamedTuple
+
+from data_prep import examples, files, sources, tfrecords
+from data_prep.errors import DataError, UsageError
+from data_prep.progress import Progress
+
+PICTURES = 12
+MOST_PICTURES = 200
+# Box sides as shares of the picture's, on a logarithmic scale: _BINS_PER_OCTAVE bins from 1/256 to 1.
+OCTAVES = 8
+BINS_PER_OCTAVE = 3
+_CLASSES_KEPT = 10000
+
+
+class Shown(NamedTuple):
+    """A picture of the sheet. boxes: [(xmin, ymin, xmax, ymax)] as shares; names: of their classes."""
+
+    source_id: str
+    encoded: bytes
+    boxes: list
+    names: list
+    masks: list  # PNG bytes each, or lists of values, or empty
+    size: tuple  # (width, height) as stated, or None
+
+
+class Gathered(NamedTuple):
+    """What the whole data shows. classes: {(name, split): boxes}. sizes[row][column]: boxes by height, width."""
+
+    pictures: list
+    classes: dict
+    sizes: list
+    splits: dict  # {split: pictures}
+    boxes: int
+    unreadable: int
+    odd_boxes: int  # not in the plot, because they are no boxes inside of a picture
+
+
+def run(options):
+    """Draw the sheet that the command line asks for; returns 0. Raises DataError."""
+    if not 1 <= options.count <= MOST_PICTURES:
+        raise UsageError("--count %d is not between 1 and %d." % (options.count, MOST_PICTURES),
+                         "Give the number of pictures on the sheet.")
+    found = sources.find([options.path])
+    out = options.out or _default_out(options.path)
+    if not out.lower().endswith(".png"):
+        raise UsageError("--out %s does not end in .png, and the sheet is one." % out, "Name a .png file.")
+    gathered = gather(found, options.count, sources.classes(found, options.label_map))
+    if not gathered.splits:
+        raise DataError("%s holds no record that can be read." % options.path,
+                        "See what is wrong with it: python -m data_prep check %s." % options.path)
+    from data_prep import contact_sheet
+    title = os.path.basename(os.path.abspath(options.path).rstrip("/")) or options.path
+    files.write(out, contact_sheet.draw(gathered, title))
+    print("%s shows %d of %d pictures." % (out, len(gathered.pictures), sum(gathered.splits.values())))
+    if gathered.unreadable or gathered.odd_boxes:
+        print("%d records cannot be read and %d boxes do not lie in their picture; see which: "
+              "python -m data_prep check %s" % (gathered.unreadable, gathered.odd_boxes, options.path))
+    lost = contact_sheet.not_shown(gathered)
+    if lost:
+        print("%d names have characters that no font here can show (%s): they stand as \\u and a number. "
+              "Install a font that has them, such as Noto Sans CJK." % (len(lost), ", ".join(lost[:3])))
+    return 0
+
+
+def _default_out(path):
+    """Beside the data: in its folder."""
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    return os.path.join(folder, "contact-sheet.png")
+
+
+def gather(found, count, label_map=None):
+    """Read everything in found (sources.Sources) and return the Gathered, with count pictures or all there are.
+
+    Which pictures does not depend on the order of files or records: of each class those whose ids have the
+    smallest hashes, one class after the other, the most frequent first.
+    """
+    classes, splits, chosen = collections.Counter(), collections.OrderedDict(), {}
+    bins = OCTAVES * BINS_PER_OCTAVE
+    sizes = [[0] * bins for _ in range(bins)]
+    boxes = unreadable = odd = 0
+    total = sum(os.path.getsize(shard.path) for shard in found.shards)
+    with Progress("Reading", total, "B", scale=True) as progress:
+        for shard in found.shards:
+            for read in tfrecords.scan(shard.path):
+                features = _features(read)
+                if features is None:
+                    unreadable += 1
+                    continue
+                progress.update(len(read.payload))
+                splits[shard.split] = splits.get(shard.split, 0) + 1
+                names = _names(features, label_map)
+                for name in names:
+                    if len(classes) < _CLASSES_KEPT:
+                        classes[name, shard.split] += 1
+                found_boxes = examples.boxes(features)
+                boxes += len(found_boxes)
+                odd += sum(not _bin(box, sizes) for box in found_boxes)
+                _choose(chosen, count, features, names, shard.path, read.offset)
+    totals = collections.Counter()
+    for (name, _), number in classes.items():
+        totals[name] += number
+    pictures = [_shown(examples.parse(tfrecords.read_at(path, offset)), label_map)
+                for path, offset in _round_robin(chosen, totals, count)]
+    return Gathered(pictures, dict(classes), sizes, splits, boxes, unreadable, odd)
+
+
+def _features(read):
+    if read.payload is None:
+        return None
+    try:
+        return examples.parse(read.payload)
+    except ValueError:
+        return None
+
+
+def _names(features, label_map):
+    """The class name of each object, as people read it."""
+    texts = [item.decode("utf-8", "replace") for item in examples.values(features, examples.TEXTS, examples.BYTES)]
+    if label_map is None:
+        return texts or ["class %d" % number for number in examples.class_ids(features)]
+    ids = examples.class_ids(features, label_map)
+    unknown = texts if texts else ["class %s" % number for number in ids]
+    return [label_map.names.get(number, "%s (not in the label map)" % name) for number, name in zip(ids, unknown)]
+
+
+def _bin(box, sizes):
+    """Count the box by its sides; False if it is none that lies in a picture."""
+    if not all(map(math.isfinite, box)) or min(box) < -1e-6 or max(box) > 1 + 1e-6:
+        return False
+    width, height = box[2] - box[0], box[3] - box[1]
+    if width <= 0 or height <= 0:
+        return False
+    row, column = (min(max(int((OCTAVES + math.log(side, 2)) * BINS_PER_OCTAVE), 0), len(sizes) - 1)
+                   for side in (height, width))
+    sizes[row][column] += 1
+    return True
+
+
+def _choose(chosen, count, features, names, path, offset):
+    """Keep, for each class in the picture, the count places with the smallest hashes."""
+    identity = examples.text(features, examples.SOURCE_ID) or "%s %d" % (os.path.basename(path), offset)
+    rank = int.from_bytes(hashlib.blake2b(identity.encode("utf-8"), digest_size=8).digest(), "big")
+    for name in set(names) or {""}:
+        if name not in chosen and len(chosen) >= _CLASSES_KEPT:
+            continue
+        heap = chosen.setdefault(name, [])
+        # A heap has its smallest on top: negated, that is the largest, the one to give up first.
+        heapq.heappush(heap, (-rank, path, offset))
+        if len(heap) > count:
+            heapq.heappop(heap)
+
+
+def _round_robin(chosen, totals, count):
+    """Places from one class after the other, the most frequent first, each place once."""
+    queues = [sorted(chosen[name], key=lambda item: (-item[0], item[1:]))
+              for name in sorted(chosen, key=lambda name: (-totals[name], name))]
+    places = []
+    while len(places) < count and any(queues):
+        for queue in queues:
+            while queue:
+                _, path, offset = queue.pop(0)
+                if (path, offset) not in places:
+                    places.append((path, offset))
+                    break
+            if len(places) == count:
+                break
+    return places
+
+
+def _shown(features, label_map):
+    encoded = examples.values(features, examples.ENCODED, examples.BYTES)
+    kind, masks = features.get(examples.MASKS, (None, ()))
+    boxes, names = examples.boxes(features), _names(features, label_map)
+    size = examples.stated_size(features)
+    if kind == examples.FLOATS:
+        area = size[0] * size[1] if size and min(size) > 0 else 0
+        masks = [masks[start:start + area] for start in range(0, len(masks), area)] if area else []
+    names += ["no class"] * (len(boxes) - len(names))
+    return Shown(examples.text(features, examples.SOURCE_ID), encoded[0] if encoded else b"", boxes, names,
+                 list(masks), size)
