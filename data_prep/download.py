@@ -10,14 +10,17 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import requests
+import urllib3
 
 from data_prep import files
 from data_prep.errors import DataError
 from data_prep.progress import Progress
 
 _CHUNK_BYTES = 1 << 20
+_RECEIVED_BYTES = 1 << 16  # a server that goes silent takes at most so much with it
 _TIMEOUT_SECONDS = (10, 60)  # to connect, between two pieces
 _ATTEMPTS = 5
+_PART = ".part"
 
 
 class Archive(NamedTuple):
@@ -51,7 +54,7 @@ def fetch_pets(raw_dir, sources=PETS_SOURCES, archives=None):
                 continue
             path = os.path.join(raw_dir, archive.name)
             # Pictures hardly compress: their folder needs as much again, and so do their records.
-            _need_space(raw_dir, 3 * archive.bytes - _size(path))
+            _need_space(raw_dir, 3 * archive.bytes - _size(path) - _size(path + _PART))
             fetch(archive, [source + archive.name for source in sources], path)
             unpack(path, raw_dir, folder)
             os.unlink(path)
@@ -61,15 +64,16 @@ def fetch(archive, urls, path, pause_seconds=2):
     """Download archive to path from the first of urls that gives it whole.
 
     An unfinished download waits as path + ".part" and goes on from there, also from another source and in a
-    later run. pause_seconds: before an attempt after a cut connection, doubled each time. Raises DataError.
+    later run. Proxies are those of the environment (HTTPS_PROXY, NO_PROXY), as requests reads them.
+    pause_seconds: before an attempt after a cut connection, doubled each time. Raises DataError.
     """
     if _size(path) == archive.bytes and _sha256(path) == archive.sha256:
         return
     failures = []
     for url in urls:
         try:
-            _fetch_from(url, archive, path + ".part", pause_seconds)
-            os.replace(path + ".part", path)
+            _fetch_from(url, archive, path + _PART, pause_seconds)
+            os.replace(path + _PART, path)
             return
         except _Unusable as reason:
             failures.append("%s: %s" % (urlsplit(url).netloc, reason))
@@ -95,8 +99,17 @@ def unpack(path, root, folder):
                 _extract(tar, path, member, unfinished, folder)
                 progress.update(file.tell() - done)
                 done = file.tell()
+            # A tar ends before its compression does, which has a checksum of everything at its end.
+            while tar.fileobj.read(_CHUNK_BYTES):
+                pass
+        if not os.path.isdir(os.path.join(unfinished, folder)):
+            raise DataError("%s holds no folder %s/." % (path, folder),
+                            "Do not use this archive: it is not the published one.")
         os.replace(os.path.join(unfinished, folder), os.path.join(root, folder))
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, zlib.error, ValueError, OSError) as error:
+        # gzip's errors are OSErrors without a number; those of the file system have one.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise DataError("%s is no whole tar archive (%s)." % (path, error),
                         "Remove it and download it again.")
     finally:
@@ -123,6 +136,7 @@ def _extract(tar, path, member, root, folder):
 
 def _fetch_from(url, archive, part, pause_seconds):
     """Make part the whole archive, or raise _Unusable. What part holds already is not fetched again."""
+    begun_elsewhere = _size(part) > 0
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(pause_seconds * 2 ** (attempt - 1))
@@ -130,20 +144,42 @@ def _fetch_from(url, archive, part, pause_seconds):
         try:
             if before != archive.bytes:
                 _continue(url, archive, part)
-        except requests.exceptions.ConnectionError:
+            ended = "the connection ended"
+        except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
+            # What arrived is kept; its size says whether something is missing.
+            ended = _why(error)
             if _size(part) == before:
-                raise _Unusable("no connection")
-        except requests.exceptions.RequestException:
-            # What arrived is kept; the size below says whether something is missing.
-            pass
+                raise _Unusable(ended)
         if _size(part) == archive.bytes:
             if _sha256(part) == archive.sha256:
                 return
             os.unlink(part)
-            raise _Unusable("the content is not what was published: wrong sha256")
-        print("%s: the connection ended at %d of %d bytes." % (archive.name, _size(part), archive.bytes),
-              flush=True)
+            if not begun_elsewhere:
+                raise _Unusable("the content is not what was published: wrong sha256")
+            # The fault may lie in what an earlier run or another source gave.
+            print("%s: what was there before does not fit; once more from its start." % archive.name, flush=True)
+            _fetch_from(url, archive, part, pause_seconds)
+            return
+        print("%s: %s at %d of %d bytes." % (archive.name, ended, _size(part), archive.bytes), flush=True)
     raise _Unusable("the connection ended early %d times" % _ATTEMPTS)
+
+
+def _why(error):
+    """What a failed request means, in words; the most special first."""
+    exceptions = requests.exceptions
+    for kinds, words in (
+            ((exceptions.ProxyError, urllib3.exceptions.ProxyError), "the proxy does not answer"),
+            ((exceptions.SSLError, urllib3.exceptions.SSLError), "its certificate cannot be verified"),
+            ((exceptions.ConnectTimeout,), "no connection"),
+            ((exceptions.Timeout, urllib3.exceptions.TimeoutError),
+             "it went silent for %g s" % _TIMEOUT_SECONDS[1]),
+            ((exceptions.TooManyRedirects,), "it redirects without end"),
+            ((exceptions.ConnectionError,), "no connection"),
+            ((exceptions.ChunkedEncodingError, urllib3.exceptions.ProtocolError), "the connection ended"),
+            ((exceptions.RequestException,), "it cannot be asked: %s" % error)):
+        if isinstance(error, kinds):
+            return words
+    return "the answer cannot be read"
 
 
 def _continue(url, archive, part):
@@ -156,30 +192,41 @@ def _continue(url, archive, part):
     if have:
         headers["Range"] = "bytes=%d-" % have
     with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as answer:
-        if answer.status_code not in (200, 206):
-            raise _Unusable("HTTP status %d" % answer.status_code)
-        start = have if answer.status_code == 206 else 0
-        if start and not answer.headers.get("Content-Range", "").startswith("bytes %d-" % start):
-            raise _Unusable("it answers with another range than was asked for")
-        length = answer.headers.get("Content-Length")
-        if length is not None and int(length) != archive.bytes - start:
+        start = _start(answer, have)
+        length = answer.headers.get("Content-Length", "")
+        if length.isdigit() and int(length) != archive.bytes - start:
             # Also a web page that says in words, with status 200, that there is no such file.
             raise _Unusable("it offers %d bytes instead of %d" % (start + int(length), archive.bytes))
+        if answer.headers.get("Content-Type", "").startswith("text/html"):
+            raise _Unusable("it answers with a web page; a network may want you to log in")
         with open(part, "ab" if start else "wb") as file, Progress(
                 "Downloading " + archive.name, archive.bytes, "B", scale=True) as progress:
             progress.start_at(start)
             _receive(answer, file, archive.bytes - start, progress)
 
 
+def _start(answer, have):
+    """The byte at which the answer begins. Raises _Unusable for an answer that is no part of the file."""
+    if answer.status_code not in (200, 206):
+        raise _Unusable("HTTP status %d" % answer.status_code)
+    start = have if answer.status_code == 206 else 0
+    if answer.status_code == 206 and not answer.headers.get("Content-Range", "").startswith("bytes %d-" % start):
+        raise _Unusable("it answers with another range than was asked for")
+    return start
+
+
 def _receive(answer, file, limit, progress):
-    for chunk in answer.iter_content(_CHUNK_BYTES):
-        limit -= len(chunk)
-        if limit < 0:
-            raise _Unusable("it sends more than was published")
-        file.write(chunk)
-        progress.update(len(chunk))
-    file.flush()
-    os.fsync(file.fileno())
+    try:
+        # Not decoded: some servers call the archive's own compression a Content-Encoding.
+        for chunk in answer.raw.stream(_RECEIVED_BYTES, decode_content=False):
+            limit -= len(chunk)
+            if limit < 0:
+                raise _Unusable("it sends more than was published")
+            file.write(chunk)
+            progress.update(len(chunk))
+    finally:
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _need_space(folder, needed):
