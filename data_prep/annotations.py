@@ -8,13 +8,14 @@ from lxml import etree
 from data_prep.boxes import Box
 
 _LARGEST_NUMBER = 2 ** 31 - 1
+_PARSER = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
 
 
 class Object(NamedTuple):
     """One object of a picture; the box is None if the annotation gives none that can be read.
 
-    mask: a function without arguments that gives a Pillow image of mode "1" as large as the annotated picture, 255
-    where the object is, and raises ValueError if the annotation's mask is broken. crowd, area: as in COCO.
+    mask: a function without arguments that gives a boolean array as large as the annotated picture (masks.py), and
+    raises ValueError if the annotation's mask is broken. crowd, area: as in COCO.
     """
 
     box: Optional[Box]
@@ -50,10 +51,9 @@ def read_xml(path):
 
 def parse_xml(path):
     """The root element. Raises ValueError, with the reason as its text, if the file is no xml or cannot be read."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     try:
         with open(path, "rb") as file:
-            return etree.parse(file, parser).getroot()
+            return etree.fromstring(file.read(), _PARSER)
     except etree.XMLSyntaxError as error:
         raise ValueError("the xml cannot be read (%s)" % error)
     except OSError as error:

@@ -12,7 +12,7 @@ import math
 import os
 from typing import NamedTuple, Optional
 
-from data_prep import annotations, check, dataset, features, files
+from data_prep import annotations, dataset, features, preparation
 from data_prep.annotations import Annotation, Object
 from data_prep.boxes import Box
 from data_prep.class_names import read as read_label_map
@@ -54,11 +54,7 @@ def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset
 
     Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
     """
-    with files.errors_told():
-        planned = plan(source_dir, dataset_name(out_dir), options)
-    with files.locked(out_dir):
-        ready = None if force else check.complete(out_dir, made_from=planned.fingerprint)
-        return ready or dataset.write(out_dir, planned, workers, limits)
+    return preparation.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits, force)
 
 
 class Converter:
@@ -273,7 +269,7 @@ def _is_number(value):
 
 
 def draw_mask(segmentation, image):
-    """A Pillow image of mode "1" as large as the JSON says: 255 inside of a polygon or a run of an RLE.
+    """A boolean array (height, width), sides as the JSON says: True inside of a polygon or a run of an RLE.
 
     Raises ValueError, with the reason as its text: pycocotools checks nothing, and would write past the picture's end.
     """
@@ -286,7 +282,7 @@ def draw_mask(segmentation, image):
         runs = coco_masks.merge(coco_masks.frPyObjects(_polygons(segmentation), height, width))
     else:
         runs = coco_masks.frPyObjects(_uncompressed(segmentation, width, height), height, width)
-    return Image.fromarray(coco_masks.decode(runs) * 255, "L").convert("1", dither=Image.NONE)
+    return coco_masks.decode(runs).astype(bool)
 
 
 def _polygons(segmentation):

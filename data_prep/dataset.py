@@ -133,7 +133,7 @@ def write(out_dir, plan, workers=None, limits=Limits()):
     try:
         shards = _run(tasks, plan.convert, min(workers or available_cores(), len(tasks)))
         dataset = _describe(plan, shards)
-        _print_changes(dataset)
+        print_changes(dataset)
         _verify(dataset, plan, limits)
         _publish(out_dir, plan, shards, dataset)
     finally:
@@ -329,6 +329,18 @@ def _verify(dataset, plan, limits):
         raise DataError(
             "%d of %d pictures are neither written nor listed as skipped." % (unexplained, listed),
             "This is a fault of the converter: report it with this output.")
+    hold_to_limits(dataset, limits)
+    for split in dataset["splits"].values():
+        for shard in split["shards"]:
+            if not shard["examples"]:
+                raise DataError(
+                    "No usable picture is left for %s, and an empty shard stops a training." % shard["file"],
+                    "Repair the skipped pictures (table above), or ask for fewer shards with --shards.")
+
+
+def hold_to_limits(dataset, limits):
+    """Raises DataError where a dataset.json tells of more skipped pictures than the limits allow."""
+    listed = sum(split["listed"] for split in dataset["splits"].values())
     bad = {entry["id"] for entry in dataset["skipped"] if limits.strict or not entry["forgiven"]}
     bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
     if limits.strict and bad:
@@ -343,12 +355,6 @@ def _verify(dataset, plan, limits):
     if forgiven > _FORGIVEN_SHARE * listed:
         raise DataError("%d of %d pictures have no annotation, where the complete dataset lacks a few." % (
             forgiven, listed), "Unpack the annotations again.")
-    for split in dataset["splits"].values():
-        for shard in split["shards"]:
-            if not shard["examples"]:
-                raise DataError(
-                    "No usable picture is left for %s, and an empty shard stops a training." % shard["file"],
-                    "Repair the skipped pictures (table above), or ask for fewer shards with --shards.")
 
 
 def _publish(out_dir, plan, shards, dataset):
@@ -366,7 +372,7 @@ def _publish(out_dir, plan, shards, dataset):
     files.write_json(dataset_path, dataset)
 
 
-def _print_changes(dataset):
+def print_changes(dataset):
     """One row for all pictures of a split with the same reason: a table that can be read for 10 and for 10,000."""
     groups = collections.OrderedDict()
     for entry in dataset["skipped"]:

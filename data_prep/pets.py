@@ -6,7 +6,6 @@ decides, not its name or the size in the annotation, and nothing is lost without
 """
 
 import collections
-import functools
 import hashlib
 import io
 import os
@@ -16,9 +15,8 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from data_prep import check, dataset, features, files, pictures
+from data_prep import dataset, features, pictures, preparation
 from data_prep.annotations import Annotation, read_xml
-from data_prep.boxes import Box
 from data_prep.class_names import refuse_unknown
 from data_prep.errors import DataError, UsageError
 from data_prep.picture_index import PictureIndex
@@ -40,7 +38,7 @@ NO_XML = "no xml: the dataset has no box for this picture"
 
 _CONVERTER_VERSION = 2
 # In a trimap 1 is the pet, 2 the background, 3 a border between them that the API's converter counts to the pet.
-_PET_OR_BORDER = [0 if value == 2 else 255 for value in range(256)]
+_BACKGROUND = 2
 _BREED = re.compile(r"(.+)_[0-9]+$")
 
 
@@ -83,11 +81,7 @@ def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset
     Does nothing if out_dir already holds the same dataset, unless force. Raises DataError if the layout is incomplete
     or more pictures than the limits allow are unusable, UsageError if the options contradict each other.
     """
-    with files.errors_told():
-        planned = plan(source_dir, "pets", CLASSES, options)
-    with files.locked(out_dir):
-        ready = None if force else check.complete(out_dir, made_from=planned.fingerprint, name="pets")
-        return ready or dataset.write(out_dir, planned, workers, limits)
+    return preparation.prepare(lambda: plan(source_dir, "pets", CLASSES, options), out_dir, workers, limits, force)
 
 
 def read_list(layout):
@@ -165,15 +159,12 @@ def _noted(outcome, text):
 def _body(annotation, trimap_path):
     """The annotation with one object, around what the trimap marks. Raises ValueError if it marks nothing."""
     mask = _read_trimap(trimap_path)
-    extent = mask.getbbox()
+    from data_prep import masks  # and with it numpy, for those who want bodies
+    extent = masks.extent(mask)
     if extent is None:
         raise ValueError("the trimap marks no pet")
-    body = annotation.objects[0]._replace(box=Box(*map(float, extent)), mask=functools.partial(_same, mask))
-    return Annotation(mask.width, mask.height, [body])
-
-
-def _same(mask):
-    return mask
+    height, width = mask.shape
+    return Annotation(width, height, [annotation.objects[0]._replace(box=extent, mask=lambda: mask)])
 
 
 def _read_trimap(path):
@@ -190,12 +181,8 @@ def _read_trimap(path):
         raise ValueError("the trimap cannot be decoded (%s)" % pictures.first_line(error))
     if trimap.mode not in ("L", "P"):
         raise ValueError("the trimap is a picture of mode %s, not one number a pixel" % trimap.mode)
-    return (trimap if trimap.mode == "L" else _indices(trimap)).point(_PET_OR_BORDER, "1")
-
-
-def _indices(image):
-    """A palette's indices as a grey picture: the numbers count, not the colours."""
-    return Image.frombytes("L", image.size, image.tobytes())
+    from data_prep import masks
+    return masks.array(trimap) != _BACKGROUND  # of a palette the indices count, not the colours
 
 
 def plan(source_dir, name, classes, options=Options(), one_pet_each=True):

@@ -4,18 +4,16 @@ The content decides, never the name: the Oxford pets have PNGs and GIFs called .
 upright RGB and whole keeps its bytes.
 """
 
+import contextlib
 import io
 import re
 import warnings
 from typing import NamedTuple, Optional
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 _ORIENTATION = 0x0112
 _JPEG_QUALITY = 95
-# How Exif's orientations are undone, for pictures and masks alike.
-_TURNS = {2: Image.FLIP_LEFT_RIGHT, 3: Image.ROTATE_180, 4: Image.FLIP_TOP_BOTTOM, 5: Image.TRANSPOSE,
-          6: Image.ROTATE_270, 7: Image.TRANSVERSE, 8: Image.ROTATE_90}
 _MAGIC = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"),
           (b"II*\0", "TIFF"), (b"MM\0*", "TIFF"))
 # JPEG, ITU-T T.81, annex B: in entropy-coded data a 0xff is stuffed with 0x00 or begins a restart marker.
@@ -54,36 +52,44 @@ def load(data, damaged=False):
 
 
 def _load(data, damaged):
-    image = Image.open(io.BytesIO(data))
+    start = _single_scan(data)
+    if start is not None:
+        with contextlib.suppress(Exception):  # then the whole says why
+            picture = _unchanged(data, data[:start + _HEAD_OF_SCAN_BYTES] + _END_OF_IMAGE, damaged)
+            if picture:
+                return picture
+    return _unchanged(data, data, damaged) or _written_anew(data, damaged)
+
+
+def _unchanged(data, to_decode, damaged):
+    """The Picture of a whole upright RGB JPEG, of which only to_decode is decoded; None if it has to be changed."""
+    image = Image.open(io.BytesIO(to_decode))
+    if _why_change(image, _orientation(image), damaged):
+        return None
     width, height = image.size
+    # At an eighth of the size, which is faster and reads the same stream.
+    image.draft("RGB", (width // 8, height // 8))
+    image.load()
+    return Picture(data, width, height, 1, None)
+
+
+def _written_anew(data, damaged):
+    image = Image.open(io.BytesIO(data))
     orientation = _orientation(image)
     reason = _why_change(image, orientation, damaged)
-    if reason is None:
-        _decode(image, data)
-        return Picture(data, width, height, orientation, None)
-    upright = _rgb(turn(image, orientation))
+    upright = _rgb(ImageOps.exif_transpose(image) if orientation != 1 else image)
     out = io.BytesIO()
     upright.save(out, "JPEG", quality=_JPEG_QUALITY)
     return Picture(out.getvalue(), upright.width, upright.height, orientation, reason)
 
 
-def _decode(image, data):
-    """Raise what a decoder raises for a broken or cut JPEG, without the cost of its pixels.
-
-    libjpeg takes a baseline JPEG's damaged entropy-coded data for a warning and goes on; what it does refuse is in the
-    headers and tables, or a scan that never ends. So of a JPEG with one scan that runs to the end marker the
-    head is decoded, in a sixth of the time; every other one is decoded to its last row.
-    """
-    start = _single_scan(data)
-    if start is not None:
-        image = Image.open(io.BytesIO(data[:start + _HEAD_OF_SCAN_BYTES] + _END_OF_IMAGE))
-    # At an eighth of the size, which is faster and reads the same stream.
-    image.draft("RGB", (image.width // 8, image.height // 8))
-    image.load()
-
-
 def _single_scan(data):
-    """Where the scan of a baseline JPEG begins that goes on, unbroken, to the end of data; None for all others."""
+    """Where the scan of a baseline JPEG begins that goes on, unbroken, to the end of data; None for all others.
+
+    Such a JPEG is neither cut nor interrupted, and its head shows the rest: what libjpeg refuses is in the headers and
+    tables, or a scan that never ends; damage inside entropy-coded data is a warning to it, and it goes on. So only the
+    head is decoded, in a sixth of the time. Every other picture is decoded to its last row.
+    """
     if not (data.startswith(_START_OF_IMAGE) and data.endswith(_END_OF_IMAGE)):
         return None
     at, components = 2, None
@@ -100,11 +106,6 @@ def _single_scan(data):
             return None
         at += 2 + length
     return None
-
-
-def turn(image, orientation):
-    """A picture or mask, stored as Exif's orientation (1-8) says, stood upright."""
-    return image.transpose(_TURNS[orientation]) if orientation in _TURNS else image
 
 
 def sniff(head):

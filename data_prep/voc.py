@@ -12,7 +12,7 @@ import os
 import unicodedata
 from typing import NamedTuple, Optional
 
-from data_prep import annotations, check, dataset, features, files
+from data_prep import annotations, dataset, features, preparation
 from data_prep.annotations import Annotation, Object
 from data_prep.boxes import Box
 from data_prep.class_names import read as read_label_map
@@ -55,11 +55,7 @@ def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset
 
     Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
     """
-    with files.errors_told():
-        planned = plan(source_dir, dataset_name(out_dir), options)
-    with files.locked(out_dir):
-        ready = None if force else check.complete(out_dir, made_from=planned.fingerprint)
-        return ready or dataset.write(out_dir, planned, workers, limits)
+    return preparation.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits, force)
 
 
 def dataset_name(out_dir):
