@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
+from data_prep.findings import printable
+
 BACKGROUND = "background"
 
 
@@ -42,7 +44,7 @@ def read(path):
     try:
         message = text_format.Parse(data.decode("utf-8"), _Message(), allow_unknown_field=True)
     except (text_format.ParseError, UnicodeDecodeError) as error:
-        raise ValueError("it is no label map (%s)" % str(error).strip())
+        raise ValueError("it is no label map (%s)" % printable(str(error).strip(" .")))
     names, ids = {}, {}
     for item in message.item:
         _add(item, names, ids)
@@ -59,10 +61,12 @@ def _add(item, names, ids):
         # The API gives 0 to the background and refuses any other class there.
         if item.id == 0 and BACKGROUND in (item.name, item.display_name):
             return
-        raise ValueError("class %s has id %d, and ids count from 1" % (name, item.id))
+        raise ValueError("class %s has id %d, and ids count from 1" % (printable(name), item.id))
     if item.id in names:
-        raise ValueError("id %d is given twice, to %s and %s" % (item.id, names[item.id], name))
+        raise ValueError("id %d is given twice, to %s and %s" % (
+            item.id, printable(names[item.id]), printable(name)))
     names[item.id] = name
     for text in {item.name, item.display_name} - {""}:
         if ids.setdefault(text, item.id) != item.id:
-            raise ValueError("the name %s is given twice, to ids %d and %d" % (text, ids[text], item.id))
+            raise ValueError("the name %s is given twice, to ids %d and %d" % (
+                printable(text), ids[text], item.id))
