@@ -11,9 +11,9 @@ import re
 from typing import Any, List, NamedTuple
 
 from google.protobuf import text_format
-from object_detection.protos import pipeline_pb2
+from object_detection.protos import input_reader_pb2, pipeline_pb2
 
-from trainers import repeatable
+from trainers import repeatable, zoo
 from trainers.errors import SETTINGS_REFUSED, Refused
 
 PROJECT_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -170,6 +170,31 @@ def _use_dataset(config, dataset, changes):
     config.eval_input_reader[0].include_source_id = True     # finds the picture again for drawing
     config.eval_config.num_examples = dataset.examples("val")
     config.eval_config.batch_size = 1
+    if dataset.most_boxes and dataset.most_boxes > config.train_config.max_number_of_boxes:
+        # What is over the limit is cut off without a word: those objects would be background.
+        _set(config.train_config, "max_number_of_boxes", dataset.most_boxes, changes, "a picture of the dataset has them")
+    _use_masks(config, dataset, changes)
+
+
+def _use_masks(config, dataset, changes):
+    """Masks are read by models that learn them, in the form that the records hold."""
+    if not (_learns_masks(config) or config.train_input_reader.load_instance_masks):
+        return
+    if dataset.mask_type is None:
+        raise Refused("The config trains on instance masks, and the dataset %s has none." % dataset.name,
+                      "Convert it again with --masks png, or take a config without masks.", SETTINGS_REFUSED)
+    mask_type = input_reader_pb2.InstanceMaskType.Value(dataset.mask_type)
+    for reader in (config.train_input_reader, config.eval_input_reader[0]):
+        _set(reader, "load_instance_masks", True, changes, "the model learns masks")
+        if reader.mask_type != mask_type:
+            reader.mask_type = mask_type
+            changes.append("mask_type: %s (so are the dataset's)" % dataset.mask_type)
+
+
+def _learns_masks(config):
+    model = model_of(config)
+    return hasattr(model, "second_stage_box_predictor") and (
+        model.second_stage_box_predictor.mask_rcnn_box_predictor.predict_instance_masks)
 
 
 def _use_batch_size(config, settings, devices, changes):
@@ -252,12 +277,32 @@ def _use_moving_average(config, settings, changes):
 def _use_fine_tune_checkpoint(config, settings, changes):
     train = config.train_config
     if settings.fine_tune_checkpoint:
+        of_the_zoo = zoo.find(settings.fine_tune_checkpoint)
+        if of_the_zoo:
+            # Whether it was fetched is zoo.ensure's to see to.
+            _set(train, "fine_tune_checkpoint", zoo.checkpoint(of_the_zoo, settings.data_dir), changes,
+                 "FINE_TUNE_CHECKPOINT=%s" % settings.fine_tune_checkpoint)
+            _use_zoo_type(train, changes)
+            return
         path = "" if settings.fine_tune_checkpoint == "none" else settings.fine_tune_checkpoint
         _set(train, "fine_tune_checkpoint", path, changes, "FINE_TUNE_CHECKPOINT")
     if train.fine_tune_checkpoint and not os.path.exists(train.fine_tune_checkpoint + ".index"):
         raise Refused("fine_tune_checkpoint %s is not there (no .index file of that name)." %
-                      train.fine_tune_checkpoint,
-                      "Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, or to none.")
+                      train.fine_tune_checkpoint, _where_else(train.fine_tune_checkpoint))
+
+
+def _where_else(path):
+    near = zoo.near(path)
+    if near:
+        return "Did you mean %s of the model zoo?" % near
+    return ("Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, to a name of the model zoo (%s), or to "
+            "none." % ", ".join(name for name in zoo.names() if name not in zoo.ZOO))
+
+
+def _use_zoo_type(train, changes):
+    # The API takes an unset type for `classification`, unless from_detection_checkpoint says otherwise.
+    if not train.fine_tune_checkpoint_type and not train.from_detection_checkpoint:
+        _set(train, "fine_tune_checkpoint_type", zoo.CHECKPOINT_TYPE, changes, "the model zoo's are detectors")
 
 
 def _use_seed(config, settings, changes):

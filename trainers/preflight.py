@@ -10,7 +10,7 @@ import shutil
 from typing import Any, List, NamedTuple
 
 from trainers import checkpoint_files, checkpoint_size, dataset as datasets, devices as device_choice, gpus
-from trainers import pipeline, run_dir as runs
+from trainers import pipeline, run_dir as runs, zoo
 from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 
 OK, WARNING, ERROR = "ok", "warning", "error"
@@ -241,6 +241,10 @@ def _fine_tuning(config):
     checkpoint = config.train_config.fine_tune_checkpoint
     if not checkpoint:
         return Line("fine-tuning", OK, "From scratch: no fine_tune_checkpoint.")
+    awaited = zoo.awaited(checkpoint)
+    if awaited:
+        return Line("fine-tuning", OK, "%s of the model zoo is not there yet; training downloads it first (%d MB)." % (
+            awaited, zoo.ZOO[awaited].bytes // 10 ** 6))
     problem = checkpoint_files.problem(checkpoint, values=True)
     if problem:
         return Line("fine-tuning", ERROR, "fine_tune_checkpoint %s cannot be read: %s." % (checkpoint, problem),

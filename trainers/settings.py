@@ -82,12 +82,15 @@ class Settings(BaseModel):
     learning_rate_scaling: LearningRateScaling = Field(
         LearningRateScaling.none, description="`none`, `linear`, `sqrt`: the rate against the config's own batch size")
     use_moving_average: Optional[bool] = Field(
-        None, description="`0` or `1` overrides the config, for training and evaluation")
+        None, description="`0` or `1` overrides the config, for training and its evaluations, and for an export")
     seed: Optional[int] = Field(
         None, ge=0, le=2 ** 31 - 1, description="a number: two runs with it on one machine end in the same checkpoint, "
         "bit for bit; the input is then read and augmented serially (docs/repeatable.md)")
     fine_tune_checkpoint: Optional[str] = Field(
-        None, description="a checkpoint path, or `none` to start from scratch; default from the config")
+        None, description="a checkpoint path, a name of the model zoo (`ssd_mobilenet_v1_coco`, "
+        "`ssd_mobilenet_v2_coco`, `faster_rcnn_resnet50_coco`, `faster_rcnn_resnet101_coco`, "
+        "`ssd_resnet50_v1_fpn_shared_box_predictor_640x640_coco14_sync`; fetched into `DATA_DIR/zoo`), or `none` to "
+        "start from scratch; default from the config")
     all_reduce: AllReduce = Field(
         AllReduce.hierarchical_copy, description="`mirrored` only: `hierarchical_copy`, `nccl` (GPUs only), "
         "`reduction_to_one_device`")

@@ -4,7 +4,7 @@ import sys
 import time
 
 from trainers import batch_norm, data, devices as device_choice, early_stop, exhausted, pipeline, preflight
-from trainers import repeatable, run_dir as runs
+from trainers import repeatable, run_dir as runs, zoo
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused, refuse_arguments
 from trainers.health import Health
@@ -22,7 +22,7 @@ def train(settings, console, arguments):
         exit code: 0, or 128 + signal when stopped. Does not return when EVAL_AT_END=1 goes on to the evaluation.
     """
     refuse_arguments("train", arguments)
-    report = preflight.look(settings, make_data=lambda: data.ensure(settings, console))
+    report = preflight.look(settings, make_data=lambda: _make_data(settings, console))
     report.refuse()
     devices, dataset, config_path, config, changes, folder = report.plan
     start_step = runs.prepare(folder, config, settings, console.say)
@@ -41,6 +41,13 @@ def train(settings, console, arguments):
     early_stop.withdraw(folder)
     runs.write_manifest(folder, settings, dataset, devices, config_path, changes, start_step)
     return _run(settings, console, devices, config, folder) or _afterwards(settings, console, folder)
+
+
+def _make_data(settings, console):
+    """Everything that a training fetches or makes by itself."""
+    data.ensure(settings, console)
+    if settings.fine_tune_checkpoint:
+        zoo.ensure(settings.fine_tune_checkpoint, settings.data_dir, console.say)
 
 
 def _afterwards(settings, console, folder):

@@ -101,11 +101,20 @@ def test_values_and_their_averages_are_the_checkpoints_at_the_first_step(trainer
     pretrained = {EXTRACTOR + name: shape for name, shape in SHAPES.items() if name != "second/BatchNorm/beta"}
     checkpoint = save(tmp_path, pretrained)
     # With nothing learned, and statistics that keep what they have, one step changes no value.
+    # By its path, or as a model of the zoo that was fetched before, which brings its type along.
+    of_the_zoo = trainer == "clone"
     config = tiny_config(("learning_rate: 0.01", "learning_rate: 0"), ("decay: 0.5", "decay: 1"),
-                         ("batch_size: 8", 'batch_size: 8 fine_tune_checkpoint_type: "detection"'))
+                         ("batch_size: 8", "batch_size: 8" if of_the_zoo else
+                          'batch_size: 8 fine_tune_checkpoint_type: "detection"'))
+    named = checkpoint
+    if of_the_zoo:
+        named, folder = "ssd_mobilenet_v1_coco", tmp_path / "zoo" / "ssd_mobilenet_v1_coco_2018_01_28"
+        folder.parent.mkdir()
+        os.rename(os.path.dirname(checkpoint), str(folder))
+        checkpoint = str(folder / "model.ckpt")
     run = tmp_path / "run"
     done = tiny_training(run, TRAINER=trainer, NUM_GPUS=devices, NUM_STEPS="1", PIPELINE_CONFIG=config,
-                         FINE_TUNE_CHECKPOINT=checkpoint)
+                         FINE_TUNE_CHECKPOINT=named, DATA_DIR=str(tmp_path))
     assert done.code == 0, done.console
     assert done.console.count("Fine-tuning: restored 9 of 10 variables from %s" % checkpoint) == 1
     assert done.console.count("  Not in the checkpoint: %ssecond/BatchNorm/beta.\n" % EXTRACTOR) == 1

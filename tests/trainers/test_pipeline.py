@@ -109,6 +109,69 @@ def test_a_fine_tune_checkpoint_that_is_not_there_is_refused(effective, tmp_path
     assert effective(FINE_TUNE_CHECKPOINT=str(tmp_path / "model.ckpt")).config.train_config.fine_tune_checkpoint
 
 
+def test_a_name_of_the_model_zoo_is_its_checkpoint_and_sets_the_type_that_fits(effective, tmp_path):
+    config, changes = effective(FINE_TUNE_CHECKPOINT="ssd_mobilenet_v1_coco", DATA_DIR=str(tmp_path))
+    path = str(tmp_path / "zoo" / "ssd_mobilenet_v1_coco_2018_01_28" / "model.ckpt")
+    assert config.train_config.fine_tune_checkpoint == path
+    assert config.train_config.fine_tune_checkpoint_type == "detection"
+    assert "fine_tune_checkpoint_type: none -> detection (the model zoo's are detectors)" in changes
+
+
+def test_a_type_that_the_config_sets_is_left_alone(read_settings, dataset, two_cpus, project_dir):
+    from trainers import pipeline
+    parsed = pipeline.parse(os.path.join(project_dir, "configs/ssd_mobilenet_v1_mini_pets.config"))
+    parsed.train_config.fine_tune_checkpoint_type = "classification"
+    made = pipeline.effective(parsed, read_settings(FINE_TUNE_CHECKPOINT="ssd_mobilenet_v1_coco"), dataset, two_cpus)
+    assert made.config.train_config.fine_tune_checkpoint_type == "classification"
+
+
+def test_a_misspelt_name_of_the_model_zoo_gets_the_nearest(effective):
+    with pytest.raises(Refused) as refused:
+        effective(FINE_TUNE_CHECKPOINT="ssd_mobilenet_v1_cocoa")
+    assert refused.value.do == "Did you mean ssd_mobilenet_v1_coco of the model zoo?"
+
+
+@pytest.fixture
+def with_fields(read_settings, dataset, two_cpus, project_dir):
+    """function(config's fields to set, **config of dataset.json) -> Effective of a Faster R-CNN."""
+    from trainers import pipeline
+
+    def make(change=lambda config: None, **fields):
+        parsed = pipeline.parse(os.path.join(project_dir, "configs/faster_rcnn_resnet101_pets.config"))
+        change(parsed)
+        described = dataset._replace(description=dict(dataset.description, config=fields))
+        settings = read_settings(BATCH_SIZE="2", FINE_TUNE_CHECKPOINT="none")
+        return pipeline.effective(parsed, settings, described, two_cpus)
+    return make
+
+
+def learn_masks(config):
+    config.model.faster_rcnn.second_stage_box_predictor.mask_rcnn_box_predictor.predict_instance_masks = True
+
+
+def test_a_picture_with_more_boxes_than_the_config_allows_raises_the_limit(with_fields):
+    config, changes = with_fields(max_number_of_boxes=140)
+    assert config.train_config.max_number_of_boxes == 140
+    assert "max_number_of_boxes: 100 -> 140 (a picture of the dataset has them)" in changes
+    raised = with_fields(lambda config: setattr(config.train_config, "max_number_of_boxes", 300), max_number_of_boxes=140)
+    assert raised.config.train_config.max_number_of_boxes == 300
+    assert with_fields().config.train_config.max_number_of_boxes == 100
+
+
+@pytest.mark.parametrize("mask_type, number", [("NUMERICAL_MASKS", 1), ("PNG_MASKS", 2)])
+def test_masks_are_read_in_the_datasets_form_by_a_model_that_learns_them(with_fields, mask_type, number):
+    config = with_fields(learn_masks, load_instance_masks=True, mask_type=mask_type).config
+    for reader in (config.train_input_reader, config.eval_input_reader[0]):
+        assert (reader.load_instance_masks, reader.mask_type) == (True, number)
+    assert not with_fields(load_instance_masks=True, mask_type=mask_type).config.train_input_reader.load_instance_masks
+
+
+def test_a_model_that_learns_masks_from_a_dataset_without_is_refused(with_fields):
+    with pytest.raises(Refused) as refused:
+        with_fields(learn_masks, load_instance_masks=False)
+    assert ("has none" in refused.value.what, refused.value.code) == (True, 2)
+
+
 def test_a_config_that_does_not_parse_is_named_with_its_line(tmp_path):
     from trainers import pipeline
     path = tmp_path / "broken.config"

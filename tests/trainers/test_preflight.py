@@ -74,6 +74,14 @@ def test_settings_alone_are_exit_code_2(look):
     assert look(BATCH_SIZE="9").code == 2
 
 
+def test_a_checkpoint_of_the_model_zoo_is_left_for_the_training_to_fetch(look, tmp_path):
+    report = look(FINE_TUNE_CHECKPOINT="ssd_mobilenet_v1_coco", DATA_DIR=str(tmp_path))
+    assert line(report, "fine-tuning").level == "ok"
+    assert line(report, "fine-tuning").text == (
+        "ssd_mobilenet_v1_coco_2018_01_28 of the model zoo is not there yet; training downloads it first (76 MB).")
+    assert not (tmp_path / "zoo").exists()
+
+
 def test_a_torn_fine_tune_checkpoint_is_refused_before_tensorflow_starts(look, tmp_path, write_checkpoint):
     write_checkpoint(str(tmp_path / "zoo"))
     whole = look(FINE_TUNE_CHECKPOINT=str(tmp_path / "zoo"))
