@@ -9,7 +9,8 @@ COMMANDS = {
     "detect": ("draw what an exported model finds on pictures", "trainers.detect", "detect"),
     "preflight": ("look whether a training can work here, without TensorFlow [--json]", "trainers.preflight",
                   "preflight"),
-    "data": ("make a dataset: mini-pets, or pets [--source DIR] [data_prep's options]", "trainers.data", "make"),
+    "data": ("make a dataset: mini-pets, pets [--source DIR], voc or coco --source DIR --out DIR", "trainers.data",
+             "make"),
 }
 
 

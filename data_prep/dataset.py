@@ -28,7 +28,7 @@ SHARDS = 10
 MAX_SKIPPED = 0.02
 # Nine of the Oxford pets' 3,680 pictures have no xml, a known gap; beyond this share something is missing.
 _FORGIVEN_SHARE = 0.05
-# What train_config.max_number_of_boxes is where a pipeline config does not say (protos/train.proto).
+# What max_number_of_boxes of an input reader is where a pipeline config does not say (protos/input_reader.proto).
 _API_BOXES = 100
 _SECONDS_BETWEEN_REPORTS = 0.1
 _NAMES_SHOWN = 20

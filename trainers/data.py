@@ -4,6 +4,9 @@ import os
 from trainers import dataset
 from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 
+# Of the user's own pictures; what data_prep makes of them is trained on with DATASET=<the folder>.
+FORMATS = ("voc", "coco")
+
 
 def make(settings, console, arguments):
     """Makes a dataset under DATA_DIR; nothing is done where it is there.
@@ -15,14 +18,16 @@ def make(settings, console, arguments):
     """
     from data_prep.__main__ import main as data_prep
     name = arguments[0] if arguments else dataset.locate(settings)[0]
-    if name not in dataset.NAMED:
-        if not arguments:
-            return 0    # a folder of the user's own
-        raise Refused("There is no dataset %s to make." % name, "Name one of %s." % ", ".join(dataset.NAMED),
+    if name not in dataset.NAMED and not arguments:
+        return 0    # a folder of the user's own
+    if name not in dataset.NAMED + FORMATS:
+        raise Refused("There is no dataset %s to make." % name, "Name one of %s." % ", ".join(dataset.NAMED + FORMATS),
                       SETTINGS_REFUSED)
     options = arguments[1:]
+    if name in FORMATS:
+        return data_prep(arguments)     # --source and --out are the user's own
     if name == "pets" and not arguments:
-        if not os.path.exists(os.path.join(settings.data_dir, "pets", dataset.DESCRIPTION)):
+        if not os.path.exists(os.path.join(settings.data_dir, "pets", dataset.DATASET_FILE)):
             raise Refused("DATASET=pets, but %s holds no dataset.json." % os.path.join(settings.data_dir, "pets"),
                           "Make it first: make pets-tfrecord, or docker compose run --rm data pets.",
                           PREFLIGHT_FAILED)
@@ -35,7 +40,7 @@ def make(settings, console, arguments):
 def ensure(settings, console):
     """Makes mini-pets where it is meant and missing; everything else must have been made before."""
     name, folder, _ = dataset.locate(settings)
-    if name == "mini-pets" and not os.path.exists(os.path.join(folder, dataset.DESCRIPTION)):
+    if name == "mini-pets" and not os.path.exists(os.path.join(folder, dataset.DATASET_FILE)):
         console.say("Making the built-in dataset mini-pets in %s." % folder)
         from data_prep import mini_pets
         mini_pets.prepare(folder)

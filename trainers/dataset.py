@@ -4,11 +4,11 @@ import glob
 import os
 from typing import Any, Dict, List, NamedTuple
 
+from data_prep.dataset import DATASET_FILE
 from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 from trainers.files import read_json
 
 NAMED = ("pets", "mini-pets")
-DESCRIPTION = "dataset.json"
 
 
 class Dataset(NamedTuple):
@@ -29,6 +29,21 @@ class Dataset(NamedTuple):
     def pattern(self, split):
         return os.path.join(self.folder, self.description["splits"][split]["pattern"])
 
+    @property
+    def mask_type(self):
+        """input_reader.mask_type of the masks in the records ("PNG_MASKS", "NUMERICAL_MASKS"), None without masks."""
+        return self._config.get("mask_type") if self._config.get("load_instance_masks") else None
+
+    @property
+    def most_boxes(self):
+        """Boxes of the picture that has the most, where that is more than a config allows for by itself, else None."""
+        return self._config.get("max_number_of_boxes")
+
+    @property
+    def _config(self):
+        # A dataset.json of an earlier version names no fields: those had neither masks nor so many boxes.
+        return self.description.get("config", {})
+
     def examples(self, split):
         """Number of pictures in a split: "train" or "val"."""
         return self.description["splits"][split]["examples"]
@@ -42,7 +57,7 @@ def locate(settings):
     """
     if settings.dataset is None:
         pets = os.path.join(settings.data_dir, "pets")
-        if os.path.exists(os.path.join(pets, DESCRIPTION)):
+        if os.path.exists(os.path.join(pets, DATASET_FILE)):
             return "pets", pets, "found in %s; DATASET=mini-pets for the built-in one" % pets
         return "mini-pets", os.path.join(settings.data_dir, "mini-pets"), "built in; make pets-tfrecord for real pets"
     if settings.dataset in NAMED:
@@ -66,9 +81,9 @@ def load(settings):
     how_to_make = {"pets": "Make it with: make pets-tfrecord.",
                    "mini-pets": "Make it with: make mini-pets."}.get(name, "Make it with: python -m data_prep --help.")
     try:
-        description = read_json(os.path.join(folder, DESCRIPTION))
+        description = read_json(os.path.join(folder, DATASET_FILE))
     except ValueError:
-        raise Refused("%s is not JSON." % os.path.join(folder, DESCRIPTION), how_to_make, PREFLIGHT_FAILED)
+        raise Refused("%s is not JSON." % os.path.join(folder, DATASET_FILE), how_to_make, PREFLIGHT_FAILED)
     if description is None:
         raise Refused("%s holds no dataset.json: the dataset is missing or was not finished." % folder, how_to_make,
                       PREFLIGHT_FAILED)

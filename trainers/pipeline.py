@@ -170,10 +170,16 @@ def _use_dataset(config, dataset, changes):
     config.eval_input_reader[0].include_source_id = True     # finds the picture again for drawing
     config.eval_config.num_examples = dataset.examples("val")
     config.eval_config.batch_size = 1
-    if dataset.most_boxes and dataset.most_boxes > config.train_config.max_number_of_boxes:
-        # What is over the limit is cut off without a word: those objects would be background.
-        _set(config.train_config, "max_number_of_boxes", dataset.most_boxes, changes, "a picture of the dataset has them")
+    _use_most_boxes(config, dataset, changes)
     _use_masks(config, dataset, changes)
+
+
+def _use_most_boxes(config, dataset, changes):
+    # What is over a reader's limit is cut off without a word: those objects would be background. (The field of the
+    # same name in train_config is not read by the API any more.)
+    for reader in (config.train_input_reader, config.eval_input_reader[0]):
+        if dataset.most_boxes and dataset.most_boxes > reader.max_number_of_boxes:
+            _set(reader, "max_number_of_boxes", dataset.most_boxes, changes, "a picture of the dataset has them")
 
 
 def _use_masks(config, dataset, changes):

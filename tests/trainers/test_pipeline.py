@@ -151,11 +151,12 @@ def learn_masks(config):
 
 def test_a_picture_with_more_boxes_than_the_config_allows_raises_the_limit(with_fields):
     config, changes = with_fields(max_number_of_boxes=140)
-    assert config.train_config.max_number_of_boxes == 140
+    assert [reader.max_number_of_boxes for reader in (config.train_input_reader, config.eval_input_reader[0])] == [140] * 2
     assert "max_number_of_boxes: 100 -> 140 (a picture of the dataset has them)" in changes
-    raised = with_fields(lambda config: setattr(config.train_config, "max_number_of_boxes", 300), max_number_of_boxes=140)
-    assert raised.config.train_config.max_number_of_boxes == 300
-    assert with_fields().config.train_config.max_number_of_boxes == 100
+    generous = with_fields(lambda config: setattr(config.train_input_reader, "max_number_of_boxes", 300),
+                           max_number_of_boxes=140)
+    assert generous.config.train_input_reader.max_number_of_boxes == 300
+    assert with_fields().config.train_input_reader.max_number_of_boxes == 100
 
 
 @pytest.mark.parametrize("mask_type, number", [("NUMERICAL_MASKS", 1), ("PNG_MASKS", 2)])
