@@ -22,6 +22,13 @@ def cut_picture():
     return whole[:(len(whole) - 630) // 2 + 630]
 
 
+def turned_picture():
+    """A JPEG whose Exif data says to turn it."""
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    return picture(exif=exif.tobytes())
+
+
 def example(number=0, boxes=((0.1, 0.2, 0.5, 0.9),), labels=(1,), texts=None, **changes):
     """A serialised example; changes: key without image/, with __ for / -> values, or None to leave it out."""
     features = {

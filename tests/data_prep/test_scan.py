@@ -68,6 +68,8 @@ def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
     (dict(boxes=[(.1, .1, 1.2, .9)]), "box-outside", 1, "box [0.1, 0.1, 1.2, 0.9]"),
     (dict(boxes=[(-.2, .1, .5, .9)]), "box-outside", 1, "-0.2"),
     (dict(boxes=[(4, 6, 20, 500)]), "box-outside", 1, "500"),
+    (dict(boxes=[(4, 6, 500, 20)]), "box-outside", 1, "500"),
+    (dict(encoded=[foreign.turned_picture()]), "picture-turned", 1, "orientation 6"),
     (dict(boxes=[(.5, .1, .2, .9)]), "box-inverted", 1, "0.5"),
     (dict(boxes=[(.5, .1, .5, .9)]), "box-inverted", 1, "0.5"),
     (dict(boxes=[(.5, .1, NAN, .9), (.1, .1, float("inf"), .2)], labels=[1, 1]), "box-not-finite", 2, "nan"),
@@ -99,6 +101,16 @@ def test_each_fault_of_a_record_is_found_counted_and_placed(tmp_path, label_map,
 def test_a_box_over_by_a_rounded_last_digit_is_no_finding(tmp_path):
     report = check(write(tmp_path / "a.record", example(0, boxes=[(0, 0, 1.0000001, 1)])))
     assert kinds(report) == []
+
+
+def test_what_is_just_within_a_limit_is_no_finding(tmp_path):
+    path = write(tmp_path / "a.record", example(0, boxes=[(0, 0, 1, 1)] * 100, labels=[1] * 100))
+    assert kinds(check(path)) == []
+
+
+def test_records_without_an_id_are_not_said_to_share_one(tmp_path):
+    report = check(write(tmp_path / "a.record", example(0, source_id=None), example(1, source_id=[""])))
+    assert [(entry["kind"], entry["count"]) for entry in report.as_json()["findings"]] == [("no-id", 2)]
 
 
 def test_a_flipped_bit_is_named_with_file_and_byte_and_the_other_records_are_read(tmp_path):
@@ -148,15 +160,18 @@ def test_what_is_no_tfrecord_is_named_for_what_it_is(tmp_path, content, kind, de
     assert kinds(report) == [kind] and detail in find(report, kind)[1][0]["detail"]
 
 
-def test_a_file_that_was_cut_is_named_at_the_record_where_it_ends(tmp_path):
+@pytest.mark.parametrize("left", [1, 11, 12, 13, 100, -17, -16, -15, -5, -4, -3, -1])
+def test_a_file_that_was_cut_is_named_at_the_record_where_it_ends(tmp_path, left):
+    """left: bytes of the last record that stay, from its end if negative."""
     path = write(tmp_path / "a.record", *[example(n) for n in range(3)])
     at = offsets(path)
+    size = at[2] + left if left > 0 else at[3] + left
     with open(path, "r+b") as file:
-        file.truncate(at[2] + 100)
+        file.truncate(size)
     report = check(path)
+    assert kinds(report) == ["cut-off"] and report.records == 2
     assert find(report, "cut-off")[1] == [
-        {"file": path, "byte": at[2], "id": "", "detail": "100 bytes cannot be read"}]
-    assert report.records == 2
+        {"file": path, "byte": at[2], "id": "", "detail": "%d bytes cannot be read" % (size - at[2])}]
 
 
 def test_a_record_that_is_no_example_is_named(tmp_path):
@@ -209,10 +224,10 @@ def test_places_are_kept_for_the_first_and_counted_for_all(tmp_path):
 
 def test_the_sample_is_spread_evenly_and_everything_is_decoded_when_asked(tmp_path):
     cut = foreign.cut_picture()
-    path = write(tmp_path / "a.record", *[example(n, encoded=[cut] if n == 9 else [foreign.picture(n)])
+    path = write(tmp_path / "a.record", *[example(n, encoded=[cut] if n > 7 else [foreign.picture(n)])
                                           for n in range(10)])
-    assert (check(path, decode=5).decoded, find(check(path, decode=5), "picture-broken")[0]) == (5, 0)
-    assert find(check(path, decode=None), "picture-broken")[0] == 1
+    assert (check(path, decode=5).decoded, find(check(path, decode=5), "picture-broken")[0]) == (5, 1)
+    assert find(check(path, decode=None), "picture-broken")[0] == 2
 
 
 def test_boxes_are_counted_by_their_size_at_the_input(tmp_path):
@@ -249,6 +264,10 @@ def test_a_dataset_folder_is_held_to_its_description(mini, tmp_path):
                                                "detail": "its sha256 is another one"}]
     shard.unlink()
     assert "is missing" in find(check(folder), "description")[1][0]["detail"]
+    stranger = write(folder / "pet_faces_train.record-00010-of-00010", b"\xff")
+    report = check(folder)
+    assert any(stranger in place["detail"] for place in find(report, "description")[1])
+    assert find(report, "not-an-example")[1][0]["file"] == stranger
     (folder / "dataset.json").write_text("{", encoding="utf-8")
     report = check(folder)
     assert "is not a description" in find(report, "description")[1][0]["detail"] and report.records > 100

@@ -45,6 +45,7 @@ def test_a_rare_class_is_on_the_sheet_and_counts_are_per_class_and_split(tmp_pat
     write(tmp_path / "val.record", *[example(n, texts=["cat"]) for n in range(50, 55)])
     gathered = gather(tmp_path, count=3)
     assert "99.jpg" in ids(gathered) and len(gathered.pictures) == 3
+    assert gather(tmp_path, count=1).pictures[0].names == ["cat"]
     assert gathered.classes == {("cat", "train"): 40, ("dog", "train"): 2, ("cat", "val"): 5}
     assert (gathered.splits, gathered.boxes) == ({"train": 41, "val": 5}, 47)
 
