@@ -262,6 +262,7 @@ def _describe(plan, shards):
             "boxes": sum(labels.values()),
             "boxes_per_class": {name: labels[number] for number, name in enumerate(plan.classes, 1)},
         }
+    most_boxes = max(len(outcome.labels) for _, _, outcome in pairs)
     dataset = {
         "format": FORMAT, "name": plan.name, "num_classes": len(plan.classes), "label_map": LABEL_MAP_FILE,
         "classes": list(plan.classes), "splits": splits,
@@ -272,7 +273,8 @@ def _describe(plan, shards):
         "unused": [{"count": len(unused.names), "names": unused.names[:_NAMES_SHOWN], "reason": unused.reason}
                    for unused in plan.unused if unused.names],
         "picture_sizes": _sizes([outcome.size for _, _, outcome in pairs if outcome.size]),
-        "config": _config(plan, splits, max(len(outcome.labels) for _, _, outcome in pairs)),
+        "most_boxes": most_boxes,
+        "config": _config(plan, splits, most_boxes),
         "made_from": plan.fingerprint,
         "pictures_sha256": _sha256_of_all(pairs),
         "command": command_line(*plan.command) if plan.command else None,

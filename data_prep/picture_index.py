@@ -26,10 +26,11 @@ class PictureIndex:
                 self._by_stem.setdefault(key, []).append(name)
                 self._by_name.setdefault(os.path.basename(key), set()).add(key)
 
-    def find(self, stem):
+    def find(self, stem, file_name=""):
         """The name, relative to the root, of the picture with this stem (a path without extension).
 
-        Where no such path is there, a picture of that name in any folder is meant, if there is just one. Of several
+        Where no such path is there, a picture of that name in any folder is meant, if there is just one, or just
+        one that has the file_name which the annotation gives (masks have the stems of their pictures). Of several
         files with one stem the first that holds a picture wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and
         the rest. Raises ValueError, with the reason as its text, if there is none or no single one.
         """
@@ -38,6 +39,8 @@ class PictureIndex:
             others = sorted(self._by_name.get(os.path.basename(key), ()))
             if not others:
                 raise ValueError("no picture of this name")
+            if len(others) > 1:
+                others = [other for other in others if _has(self._by_stem[other], file_name)] or others
             if len(others) > 1:
                 raise ValueError("several pictures of this name: %s" % ", ".join(
                     self._by_stem[other][0] for other in others[:3]))
@@ -84,6 +87,11 @@ def is_text(name):
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _has(names, file_name):
+    wanted = unicodedata.normalize("NFC", os.path.basename(file_name))
+    return any(unicodedata.normalize("NFC", os.path.basename(name)) == wanted for name in names)
 
 
 def _rank(name):

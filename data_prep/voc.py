@@ -172,27 +172,28 @@ def _entries_of(name, path, index):
     try:
         root = annotations.parse_xml(path)
         if root.tag == _CVAT_ROOT:
-            return [_found(os.path.splitext(image.get("name") or "")[0], path, position, index, _cvat(image), "")
+            return [_found(os.path.splitext(image.get("name") or "")[0], path, position, index, _cvat(image))
                     for position, image in enumerate(root.findall("image"))]
         if root.tag != "annotation":
             return [None]
         annotation = annotations.read_xml(path)
     except ValueError as reason:
         return [Entry(stem, path, None, None, str(reason), ())]
-    return [_found(stem, path, None, index, annotation, os.path.splitext(annotation.filename)[0])]
+    return [_found(stem, path, None, index, annotation)]
 
 
-def _found(stem, path, position, index, annotation, filename_stem):
+def _found(stem, path, position, index, annotation):
     """The entry with its picture: of the xml's own stem, else of the stem that <filename> in the xml has."""
     names = tuple(item.name for item in annotation.objects)
     try:
-        return Entry(stem, path, position, index.find(stem), None, names)
+        return Entry(stem, path, position, index.find(stem, annotation.filename), None, names)
     except ValueError as reason:
         problem = str(reason)
+    filename_stem = os.path.splitext(annotation.filename)[0]
     if filename_stem and filename_stem != os.path.basename(stem):
         try:
             beside = os.path.join(os.path.dirname(stem), os.path.basename(filename_stem))
-            return Entry(stem, path, position, index.find(beside), None, names)
+            return Entry(stem, path, position, index.find(beside, annotation.filename), None, names)
         except ValueError as reason:
             problem = "%s, nor of the name in <filename>" % problem
     return Entry(stem, path, position, None, problem, names)
@@ -214,7 +215,8 @@ def _cvat(image):
     objects = [Object(_cvat_box(shape) if shape.tag == "box" else None, (shape.get("label") or "").strip(),
                       truncated=annotations.whole(shape.get("occluded")))
                for shape in image if shape.tag != "tag"]
-    return Annotation(annotations.whole(image.get("width")), annotations.whole(image.get("height")), objects)
+    return Annotation(annotations.whole(image.get("width")), annotations.whole(image.get("height")), objects,
+                      image.get("name") or "")
 
 
 def _cvat_box(shape):

@@ -36,12 +36,12 @@ class Dataset(NamedTuple):
 
     @property
     def most_boxes(self):
-        """Boxes of the picture that has the most, where that is more than a config allows for by itself, else None."""
-        return self._config.get("max_number_of_boxes")
+        """Boxes of the picture that has the most; 0 where a dataset.json of an earlier version does not say."""
+        return self.description.get("most_boxes", 0)
 
     @property
     def _config(self):
-        # A dataset.json of an earlier version names no fields: those had neither masks nor so many boxes.
+        # A dataset.json of an earlier version names no fields: its records have no masks.
         return self.description.get("config", {})
 
     def examples(self, split):

@@ -178,7 +178,7 @@ def _use_most_boxes(config, dataset, changes):
     # What is over a reader's limit is cut off without a word: those objects would be background. (The field of the
     # same name in train_config is not read by the API any more.)
     for reader in (config.train_input_reader, config.eval_input_reader[0]):
-        if dataset.most_boxes and dataset.most_boxes > reader.max_number_of_boxes:
+        if dataset.most_boxes > reader.max_number_of_boxes:
             _set(reader, "max_number_of_boxes", dataset.most_boxes, changes, "a picture of the dataset has them")
 
 

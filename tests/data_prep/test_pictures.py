@@ -1,6 +1,7 @@
 """Any picture becomes an upright RGB JPEG, and what cannot be decoded is refused with a reason."""
 
 import io
+import warnings
 
 import pytest
 from hypothesis import given, settings, strategies
@@ -95,3 +96,47 @@ def test_a_broken_file_becomes_a_picture_or_a_reason_but_never_another_error(enc
         opened(pictures.load(bytes(data)))
     except ValueError as error:
         assert str(error)
+
+
+def decodes(data):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            Image.open(io.BytesIO(data)).load()
+    # Pillow raises nearly every built-in exception on damaged files.
+    except Exception:
+        return False
+    return True
+
+
+@settings(deadline=None, max_examples=400)
+@given(strategies.sampled_from([{}, {"quality": 30, "optimize": True}, {"progressive": True}, {"subsampling": 0}]),
+       strategies.floats(0, 1), strategies.integers(0, 30), strategies.binary(max_size=8), strategies.booleans())
+def test_what_is_taken_without_decoding_it_all_would_decode(encode, options, where, removed, junk, whole):
+    data = encode(size=(64, 48), **options)
+    at = int(where * len(data))
+    data = data[:at] + junk + data[at + removed:]
+    # Ends as a whole file ends, as after a download that lost its middle.
+    data = data if whole else data + b"\xff\xd9"
+    try:
+        picture = pictures.load(data)
+    except ValueError:
+        return
+    assert decodes(data) and picture.encoded
+
+
+@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"restart": True}])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.999])
+def test_a_jpeg_that_is_cut_anywhere_is_refused(encode, options, share):
+    data = encode(size=(200, 150), quality=95, **options)
+    with pytest.raises(ValueError):
+        pictures.load(data[:int(share * len(data))])
+
+
+@pytest.mark.parametrize("data, kind", [
+    (b"\xff\xd8\xff\xe0", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF89a", "GIF"), (b"BM", "BMP"),
+    (b"RIFF\0\0\0\0WEBP", "WEBP"), (b"II*\0", "TIFF"), (b"RIFF\0\0\0\0WAVE", None), (b"<html>", None), (b"", None)])
+def test_a_file_is_known_by_its_first_bytes(tmp_path, data, kind):
+    (tmp_path / "file").write_bytes(data)
+    assert pictures.sniff_file(str(tmp_path / "file")) == kind
+    assert pictures.sniff_file(str(tmp_path / "missing")) is None

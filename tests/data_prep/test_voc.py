@@ -145,6 +145,15 @@ def test_what_cannot_be_converted_is_listed(folder, tmp_path, spoil, reason):
         folder.convert(tmp_path / "out", strict=True)
 
 
+def test_a_mask_with_the_stem_of_its_picture_is_not_taken_for_it(folder, tmp_path):
+    for stem in ("x", "y"):
+        folder.picture("images/%s.jpg" % stem)
+        folder.picture("trimaps/%s.png" % stem, kind="PNG")
+        folder.xml("xmls/%s.xml" % stem, ("cat", 1, 1, 9, 9), filename=stem + ".jpg")
+    folder.convert(tmp_path / "out")
+    assert sorted(written(tmp_path / "out")) == ["images/x.jpg", "images/y.jpg"]
+
+
 def test_what_is_no_part_of_it_is_told(folder, tmp_path, capsys):
     folder.pairs("x", "y", ".hidden", "._x")
     folder.picture("lonely.jpg")

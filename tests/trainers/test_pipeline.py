@@ -133,13 +133,14 @@ def test_a_misspelt_name_of_the_model_zoo_gets_the_nearest(effective):
 
 @pytest.fixture
 def with_fields(read_settings, dataset, two_cpus, project_dir):
-    """function(config's fields to set, **config of dataset.json) -> Effective of a Faster R-CNN."""
+    """function(change of the config, most_boxes and config's fields of dataset.json) -> Effective of a Faster R-CNN."""
     from trainers import pipeline
 
-    def make(change=lambda config: None, **fields):
+    def make(change=lambda config: None, most_boxes=1, **fields):
         parsed = pipeline.parse(os.path.join(project_dir, "configs/faster_rcnn_resnet101_pets.config"))
         change(parsed)
-        described = dataset._replace(description=dict(dataset.description, config=fields))
+        described = dataset._replace(description=dict(
+            dataset.description, config=fields, most_boxes=most_boxes))
         settings = read_settings(BATCH_SIZE="2", FINE_TUNE_CHECKPOINT="none")
         return pipeline.effective(parsed, settings, described, two_cpus)
     return make
@@ -150,11 +151,11 @@ def learn_masks(config):
 
 
 def test_a_picture_with_more_boxes_than_the_config_allows_raises_the_limit(with_fields):
-    config, changes = with_fields(max_number_of_boxes=140)
+    config, changes = with_fields(most_boxes=140)
     assert [reader.max_number_of_boxes for reader in (config.train_input_reader, config.eval_input_reader[0])] == [140] * 2
     assert "max_number_of_boxes: 100 -> 140 (a picture of the dataset has them)" in changes
     generous = with_fields(lambda config: setattr(config.train_input_reader, "max_number_of_boxes", 300),
-                           max_number_of_boxes=140)
+                           most_boxes=140)
     assert generous.config.train_input_reader.max_number_of_boxes == 300
     assert with_fields().config.train_input_reader.max_number_of_boxes == 100
 
