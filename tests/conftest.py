@@ -11,6 +11,7 @@ _VENV_API = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 def pytest_addoption(parser):
     parser.addoption("--without-patch", metavar="NAME", action="append", default=[],
                      help="leave this patch out of the API under test, to see which tests hold it")
+    parser.addoption("--kills", type=int, default=6, help="how often test_kills.py kills a training")
 
 
 @pytest.fixture(scope="session")

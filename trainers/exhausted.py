@@ -17,9 +17,9 @@ def memory_is_full(error):
         type(error).__name__ == "ResourceExhaustedError" and not disk_is_full(error))
 
 
-def full_disk(error):
-    """The Refused for an error where `disk_is_full`."""
-    name = getattr(error, "filename", None)
+def full_disk(error, folder=None):
+    """The Refused for an error where `disk_is_full`; `folder` is what was being written to, where that is known."""
+    name = getattr(error, "filename", None) or folder
     return Refused("The disk is full%s." % (" (%s)" % name if name else ""),
                    "Free some space and run the same command again: what was saved before is kept.", PREFLIGHT_FAILED)
 

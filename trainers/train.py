@@ -143,7 +143,7 @@ def _told(error, config, devices, folder):
     if isinstance(error, Refused):
         return error
     if exhausted.disk_is_full(error):
-        return exhausted.full_disk(error)
+        return exhausted.full_disk(error, folder)
     if exhausted.memory_is_full(error):
         return exhausted.full_memory(error, config.train_config.batch_size, devices)
     if any(words in str(error) for words in ("Nan in summary histogram", "LossTensor is inf or nan")):

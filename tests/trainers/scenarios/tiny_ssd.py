@@ -62,6 +62,9 @@ def _spoil():
     if os.environ.get("SPOIL") == "frozen":
         from trainers import inference
         inference.FrozenGraph = _spoilt(inference.FrozenGraph)
+    if os.environ.get("SPOIL") == "free space":
+        from trainers import progress
+        progress.free_bytes = lambda folder: 2 ** 40
 
 
 def main(arguments):

@@ -1,0 +1,203 @@
+"""What breaks a training from outside, for real: the exit code, the sentence, and what is left to go on with."""
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from data_prep import records
+
+pytestmark = pytest.mark.training
+TRAINERS = ["mirrored", "clone"]
+
+
+@pytest.fixture
+def start(tiny_command, ended):
+    """function(folder, when, **settings) -> Run; `when` is {start of a console line: function(process)}."""
+    def run(folder, when, **settings):
+        argv, options = tiny_command("train", folder, **dict({"NUM_STEPS": "100000"}, **settings))
+        lines = []
+        with subprocess.Popen(argv, **options) as process:
+            try:
+                for line in process.stdout:
+                    lines.append(line)
+                    for beginning, act in when.items():
+                        if line.startswith(beginning):
+                            act(process)
+                process.wait(timeout=60)
+            finally:
+                process.kill()
+        return ended(process.returncode, "".join(lines), str(folder))
+    return run
+
+
+@pytest.fixture
+def pictures(mini, tmp_path):
+    """A copy of mini-pets' records to spoil (str)."""
+    folder = str(tmp_path / "mini-pets")
+    shutil.copytree(str(mini), folder, ignore=shutil.ignore_patterns("raw"))
+    return folder
+
+
+def poison(folder):
+    """Gives one picture a box that reaches to infinity; returns its id."""
+    shard = sorted(glob.glob(os.path.join(folder, "pet_faces_train*")))[3]
+    payloads = list(records.read(shard))
+    example = records.Example.FromString(payloads[4])
+    for side in ("xmax", "ymax"):
+        example.features.feature["image/object/bbox/" + side].float_list.value[0] = float("inf")
+    payloads[4] = example.SerializeToString()
+    with open(shard, "wb") as out:
+        out.write(b"".join(map(records.frame, payloads)))
+    return example.features.feature["image/source_id"].bytes_list.value[0].decode()
+
+
+@pytest.mark.parametrize("trainer", TRAINERS)
+def test_a_poisoned_record_ends_with_4_its_picture_named_and_the_last_good_checkpoint_kept(
+        trainer, start, pictures, tmp_path, tiny_config):
+    picture = poison(pictures)
+    diverged = start(tmp_path / "run", {}, TRAINER=trainer, DATASET=pictures, CHECKPOINT_EVERY_STEPS="1",
+                     PIPELINE_CONFIG=tiny_config(("data_augmentation_options { ssd_random_crop {} }", "")))
+    assert diverged.code == 4, diverged.console
+    step = int(re.search(r"diverged: the loss at step (\d+) is inf", diverged.console).group(1))
+    named = re.search(r"Pictures of step %d: (.*)\.\n" % step, diverged.console).group(1).split(", ")
+    assert len(named) == 8 and picture in named
+    assert "the newest checkpoint is %s" % (
+        os.path.join(diverged.folder, "model.ckpt-%d" % (step - 1)) if step > 1 else "not there") in diverged.console
+    assert step not in diverged.checkpoints
+    assert (diverged.manifest()["outcome"], diverged.manifest()["exit_code"]) == ("diverged", 4)
+
+
+def block_the_input(folder):
+    """Puts pipes, which nobody ever writes to, in the place of the training records."""
+    for shard in glob.glob(os.path.join(folder, "pet_faces_train*")):
+        os.remove(shard)
+        os.mkfifo(shard)
+
+
+def test_a_blocked_input_ends_with_5_and_the_stacks_of_all_threads(start, pictures, tmp_path):
+    stalled = start(tmp_path / "run", {"First step": lambda process: block_the_input(pictures)}, TRAINER="clone",
+                    DATASET=pictures, STALL_SECS="12", PS_TASKS="1")
+    assert stalled.code == 5, stalled.console
+    assert re.search(r"^No step for 1\d s; the last one was \d+\.$", stalled.console, re.MULTILINE)
+    assert "STALL_SECS waits longer" in stalled.lines[-1]
+    with open(os.path.join(stalled.folder, "train.log"), errors="replace") as log:
+        stacks = log.read()
+    assert "Thread 0x" in stacks and "in after_run" in stacks or "in run" in stacks
+    assert stalled.manifest()["outcome"] == "stalled"
+    assert [pid for pid in os.listdir("/proc") if pid.isdigit() and _command_line(pid).count(stalled.folder)] == []
+
+
+def _command_line(pid):
+    try:
+        with open("/proc/%s/cmdline" % pid) as source:
+            return source.read()
+    except OSError:
+        return ""
+
+
+def test_a_second_ctrl_c_stops_even_a_step_that_hangs(start, pictures, tmp_path):
+    stopped_at = []
+
+    def interrupt_twice(process):
+        block_the_input(pictures)
+        time.sleep(5)       # what was read ahead is used up
+        process.send_signal(signal.SIGINT)
+        time.sleep(1)
+        assert process.poll() is None
+        stopped_at.append(time.time())
+        process.send_signal(signal.SIGINT)
+
+    stopped = start(tmp_path / "run", {"First step": interrupt_twice}, DATASET=pictures)
+    assert time.time() - stopped_at[0] < 8
+    assert stopped.code == 130, stopped.console
+    assert stopped.lines[-2:] == ["Stopping after this step and saving; once more stops at once.", "Stopped at once."]
+    assert stopped.manifest()["outcome"] == "stopped"
+
+
+def test_a_training_in_its_first_minute_keeps_others_out_and_stops_at_once(start, tiny, tmp_path):
+    refused = []
+
+    def start_another_and_interrupt(process):
+        refused.append(tiny("train", tmp_path / "run"))
+        process.send_signal(signal.SIGINT)
+
+    stopped = start(tmp_path / "run", {"Building": start_another_and_interrupt})
+    assert (refused[0].code, "Another training is running in" in refused[0].console) == (3, True)
+    assert stopped.code == 130, stopped.console
+    assert stopped.lines[-1] == "Stopped at once: nothing was saved."
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 90 MB (str)."""
+    folder = str(tmp_path / "disk")
+    os.mkdir(folder)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=90m", "tmpfs", folder], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, universal_newlines=True)
+    if mounted.returncode:
+        pytest.skip("no small disk can be mounted here: %s" % mounted.stdout.strip())
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill(disk, run_dir, leave):
+    """Leaves so many bytes free, after two checkpoints."""
+    until = time.time() + 60
+    while len(glob.glob(os.path.join(run_dir, "model.ckpt-*.index"))) < 2 and time.time() < until:
+        time.sleep(0.05)
+    with open(os.path.join(disk, "filler"), "wb", buffering=0) as filler:
+        try:
+            while shutil.disk_usage(disk).free > leave:
+                filler.write(b"x" * 65536)
+        except OSError:
+            pass
+
+
+@pytest.fixture
+def full_disk(start, small_disk):
+    """function(leave, **settings) -> the Run of a training that met a full disk, which has room again."""
+    def run(leave, **settings):
+        run_dir = os.path.join(small_disk, "run")
+        full = start(run_dir, {"First step": lambda process: fill(small_disk, run_dir, leave)},
+                     CHECKPOINT_EVERY_STEPS="5", **settings)
+        os.remove(os.path.join(small_disk, "filler"))
+        return full
+    return run
+
+
+def ended_on_a_full_disk(full):
+    assert full.code == 3, full.console
+    assert full.lines[-2].startswith("The disk is full")
+    assert full.lines[-1].startswith("Free some space and run the same command again")
+    assert [name for name in os.listdir(full.folder) if "temp" in name or "tmp" in name] == []
+    assert len(full.checkpoints) >= 2
+
+
+def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_one_before(full_disk, tiny_training):
+    full = full_disk(4 * 2 ** 20, TRAINER="mirrored")
+    ended_on_a_full_disk(full)
+    assert "the checkpoint of step" in full.lines[-2]
+    before, newest = full.checkpoints[-2:]
+    shard, = glob.glob(os.path.join(full.folder, "model.ckpt-%d.data-*" % newest))
+    with open(shard, "wb"):
+        pass
+    again = tiny_training(full.folder, NUM_STEPS=str(newest + 3), TRAINER="clone")
+    assert again.code == 0, again.console
+    assert "has 0 of" in again.console and "the one before it is taken" in again.console
+    assert "Going on from step %d to %d." % (before, newest + 3) in again.lines
+    assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
+
+
+def test_a_save_that_finds_the_disk_full_leaves_what_was_saved_before(full_disk, tiny_training):
+    full = full_disk(0, TRAINER="clone", SPOIL="free space")
+    ended_on_a_full_disk(full)
+    newest = full.checkpoints[-1]
+    again = tiny_training(full.folder, NUM_STEPS=str(newest + 3))
+    assert again.code == 0, again.console
+    assert "Going on from step %d to %d." % (newest, newest + 3) in again.lines
+    assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
