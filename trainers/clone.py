@@ -9,7 +9,7 @@ import tensorflow.compat.v1 as tf
 from object_detection.builders import dataset_builder, model_builder
 from object_detection.legacy import trainer
 
-from trainers import fine_tune, repeatable
+from trainers import fine_tune, first_step, repeatable
 from trainers.devices import session_config
 from trainers.progress import checkpoint_hook
 
@@ -67,13 +67,14 @@ def _run_steps(train_tensor, settings, run_dir, step_hook, config, arguments):
     """
     init_fn = arguments["init_fn"]
     scaffold = tf.train.Scaffold(
+        ready_op=first_step.nothing_uninitialised(), ready_for_local_init_op=first_step.nothing_uninitialised(),
         saver=saver(config, settings), summary_op=arguments["summary_op"],
         init_fn=(lambda scaffold, session: init_fn(session)) if init_fn else None)
     with tf.train.MonitoredTrainingSession(
             master=arguments["master"], checkpoint_dir=run_dir, scaffold=scaffold, config=arguments["session_config"],
             # In this order: a diverged step must not be saved.
             hooks=fine_tune.hooks(config.train_config) + [
-                step_hook, checkpoint_hook(run_dir, settings, scaffold=scaffold)],
+                step_hook, checkpoint_hook(run_dir, settings, scaffold=scaffold), first_step.CollectsGarbageAgain()],
             save_checkpoint_secs=None, save_summaries_steps=100, log_step_count_steps=None) as session:
         while not session.should_stop():
             session.run(train_tensor)

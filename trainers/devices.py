@@ -106,13 +106,12 @@ def session_config(devices):
 
     Soft placement stays on: summaries, string and lookup kernels exist on the CPU only. What it would hide, a device
     that is not there, `check_session_devices` refuses.
-
-    Only the part of the graph that a call runs is placed and optimised. By default TensorFlow does both to the whole
-    graph, savers and initialisers included, anew for each kind of call before the first step.
     """
     import tensorflow.compat.v1 as tf
     config = tf.ConfigProto(allow_soft_placement=True)
-    config.graph_options.place_pruned_graph = True
+    # Grappler goes over a graph once, not twice: for each kind of call before the first step that is a second or more.
+    # benchmarks.startup measures it; the steps are as fast.
+    config.graph_options.rewrite_options.meta_optimizer_iterations = 1      # RewriterConfig.ONE
     config.gpu_options.allow_growth = True
     if devices.kind == "cpu":
         config.device_count["CPU"] = devices.count

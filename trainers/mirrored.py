@@ -6,7 +6,7 @@ from object_detection import inputs, model_hparams, model_lib
 from object_detection.builders import model_builder
 from object_detection.utils import config_util
 
-from trainers import batch_ids, fine_tune
+from trainers import batch_ids, fine_tune, first_step
 from trainers.devices import session_config
 from trainers.progress import checkpoint_hook
 
@@ -62,7 +62,13 @@ def train(config, settings, devices, run_dir, make_step_hook, say):
         configs["train_config"], configs["train_input_config"], configs["model"])
     estimator = tf.estimator.Estimator(
         model_fn=model_fn, config=run_config(config, settings, devices, run_dir, strategy))
+
     # The patched input function divides the batch by the replicas; one that takes no context would not.
+    def input_fn(input_context):
+        first_step.skip_ready_checks()
+        return train_input_fn(input_context=input_context)
+
     estimator.train(
-        lambda input_context: train_input_fn(input_context=input_context), max_steps=config.train_config.num_steps,
-        hooks=fine_tune.hooks(config.train_config) + [make_step_hook(None), checkpoint_hook(run_dir, settings)])
+        input_fn, max_steps=config.train_config.num_steps,
+        hooks=fine_tune.hooks(config.train_config) + [
+            make_step_hook(None), checkpoint_hook(run_dir, settings), first_step.CollectsGarbageAgain()])

@@ -172,13 +172,15 @@ class CheckpointHook(tf.train.CheckpointSaverHook):
 
     def begin(self):
         super(CheckpointHook, self).begin()
+        # The same fetch as StepHook's: another one would have the whole graph optimised once more.
+        self._global_step = tf.train.get_or_create_global_step()
         self._bytes = checkpoint_bytes()
         # While one more than those to keep is written, the oldest is still there.
         there = len(checkpoints(self._checkpoint_dir))
         check_free_space(self._checkpoint_dir, self._bytes * max(self._keep_checkpoints + 1 - there, 1))
 
     def after_create_session(self, session, coord):
-        step = session.run(self._global_step_tensor)
+        step = session.run(self._global_step)
         self._timer.update_last_triggered_step(step)
 
     def _save(self, session, step):

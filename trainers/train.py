@@ -175,12 +175,14 @@ def _train_on(servers, settings, console, devices, config, folder, health, stop,
                               config.train_input_reader.tf_record_input_reader.input_path, loss))
         return hooks[-1]
 
-    if settings.trainer.value == "clone":
-        from trainers import clone
-        clone.train(config, settings, devices, folder, make_step_hook, console.say, servers)
-    else:
-        from trainers import mirrored
-        mirrored.train(config, settings, devices, folder, make_step_hook, console.say)
+    from trainers.first_step import without_garbage_collection
+    with without_garbage_collection():
+        if settings.trainer.value == "clone":
+            from trainers import clone
+            clone.train(config, settings, devices, folder, make_step_hook, console.say, servers)
+        else:
+            from trainers import mirrored
+            mirrored.train(config, settings, devices, folder, make_step_hook, console.say)
 
 
 def _newest(folder):
