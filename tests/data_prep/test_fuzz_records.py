@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from foreign_records import example, offsets, picture, write  # noqa: E402
 from fuzzing import changed_json, damaged  # noqa: E402
 
-SOME = settings(deadline=None, max_examples=100, suppress_health_check=HealthCheck.all())
+SOME = settings(deadline=None, max_examples=50, suppress_health_check=HealthCheck.all())
 
 
 def run(*arguments):
@@ -123,7 +123,7 @@ _KEYS = strategies.sampled_from([
     "object__mask", "object__difficult"] + ["object__bbox__" + side for side in ("xmin", "ymin", "xmax", "ymax")])
 
 
-@settings(SOME, max_examples=200)
+@settings(SOME, max_examples=100)
 @given(strategies.dictionaries(_KEYS, _LISTS | strategies.none(), max_size=5))
 def test_an_example_of_any_features_is_judged_and_shown(tmp_path_factory, changes):
     path = write(tmp_path_factory.mktemp("any") / "a.record", example(0, **changes))

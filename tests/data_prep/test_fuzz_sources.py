@@ -30,7 +30,7 @@ JSON = {
          "iscrowd": n % 2} for n in range(PICTURES)]}
 
 # A conversion forks processes: a few of them with many damaged files each.
-FEW = settings(deadline=None, max_examples=40, suppress_health_check=HealthCheck.all())
+FEW = settings(deadline=None, max_examples=25, suppress_health_check=HealthCheck.all())
 
 
 def write_pictures(folder, damages):
