@@ -46,3 +46,8 @@ def test_it_reads_the_file_that_training_writes(root, tmp_path):
         [sys.executable, os.path.join(root, "docker", "healthcheck.py")], stdout=subprocess.PIPE,
         universal_newlines=True, env=dict(os.environ, TMPDIR=str(tmp_path)))
     assert (done.returncode, done.stdout[:9]) == (0, "building,")
+
+
+def test_a_training_that_the_watchdog_ends_is_not_healthy_at_once(judge):
+    text = json.dumps({"phase": "stalled", "at": NOW, "fresh_for_secs": health.FRESH_FOR_SECS["stalled"]})
+    assert not judge(text)[0]

@@ -15,6 +15,13 @@ def test_without_docker_training_runs_in_an_environment_on_the_cpu(machine):
     assert lines[-1] == "ran entrypoint.py train DEVICE=cpu CUDA=unset PYTHONPATH=unset"
 
 
+def test_preflight_looks_where_training_would_run(machine):
+    machine.add_python()
+    done = machine.run("preflight")
+    assert done.returncode == 0, done.err
+    assert done.out.splitlines()[-1] == "ran entrypoint.py preflight DEVICE=cpu CUDA=unset PYTHONPATH=unset"
+
+
 def test_the_exit_code_of_training_is_passed_on(machine):
     machine.add_python()
     assert machine.run("train", EXIT_WITH="4").returncode == 4
