@@ -4,7 +4,6 @@ Exit codes: 0 done, 2 the arguments make no sense, 3 the data, the disk or the n
 """
 
 import argparse
-import os
 import sys
 
 from data_prep import convert_commands, files

@@ -82,7 +82,7 @@ KINDS = collections.OrderedDict((
     ("same-id", Kind(ERROR, "Pictures of a split share an image/source_id; evaluation counts them as one.",
                      "Make the ids unique, for instance by the folder's name, and convert again.")),
     ("id-in-two-splits", Kind(WARNING, "An image/source_id is in more than one split.",
-                              "Make sure that these are different pictures, and no training data is evaluated on.")),
+                              "Make sure that these are different pictures, and none is evaluated on after training.")),
     ("picture-in-two-splits", Kind(WARNING, "The same picture is in more than one split.",
                                    "Remove it from one: what was trained on proves nothing in evaluation.")),
     ("same-picture", Kind(WARNING, "The same picture is in a split more than once.",

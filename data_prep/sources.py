@@ -56,8 +56,8 @@ def _expand(path):
         raise DataError("No file matches %s." % path, "Correct the pattern; %s" % _there(os.path.dirname(path)))
     folder, name = os.path.split(path)
     near = difflib.get_close_matches(name, _listed(folder or "."), n=1)
-    raise DataError("There is no file or folder %s." % path,
-                    "Did you mean %s?" % os.path.join(folder, near[0]) if near else "Correct the path; %s" % _there(folder))
+    do = "Did you mean %s?" % os.path.join(folder, near[0]) if near else "Correct the path; %s" % _there(folder)
+    raise DataError("There is no file or folder %s." % path, do)
 
 
 def _listed(folder):

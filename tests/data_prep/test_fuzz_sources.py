@@ -26,7 +26,8 @@ JSON = {
     "categories": [{"id": 1, "name": "cat"}, {"id": 3, "name": "dog"}],
     "annotations": [
         {"id": n, "image_id": n, "category_id": 1 + n % 2 * 2, "bbox": [5, 6, 20, 20], "area": 400,
-         "segmentation": {"size": [30, 40], "counts": [400, 300, 500]} if n % 2 else [[5, 6, 25, 6, 25, 26, 5, 26]],
+         "segmentation": {"size": [30, 40], "counts": [400, 300, 500]} if n % 2 else [
+             [5, 6, 25, 6, 25, 26, 5, 26]],
          "iscrowd": n % 2} for n in range(PICTURES)]}
 
 # A conversion forks processes: a few of them with many damaged files each.
@@ -42,7 +43,7 @@ def write_pictures(folder, damages):
 
 
 def convert_and_judge(out, arguments, max_skipped):
-    """Run the converter: what it wrote is whole, counted and sound, or it ended with a sentence and without a file."""
+    """Run the converter: what it wrote is counted and sound, or it ended with a sentence and without a file."""
     arguments = arguments + ["--out", str(out), "--shards", "1", "--workers", "1",
                              "--max-skipped", str(max_skipped)]
     with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()) as err:
