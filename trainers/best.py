@@ -1,7 +1,7 @@
 """RUN_DIR/best/: the checkpoint that the run's evaluations liked best, out of reach of KEEP_CHECKPOINTS.
 
-best.json says which of the checkpoints in the folder it is; that file is written last and at once, so that whatever is
-killed, it names a whole checkpoint. What else lies there is left over, and removed by the next one that is kept.
+best.json says which of the checkpoints in the folder it is. That file is written last and at once, so that it names a
+whole checkpoint whatever is killed. What else lies there is left over, and removed by the next one that is kept.
 """
 import contextlib
 import os
@@ -53,7 +53,7 @@ def keep(run_dir, checkpoint, step, metric, value):
 
 
 def set_aside(checkpoint, folder):
-    """Puts the files of a checkpoint into folder, by hard links where the file system has them; returns its path there.
+    """Puts the files of a checkpoint into folder, by hard links where they can be had; returns its path there.
 
     Nobody writes into a finished checkpoint: a link costs nothing, and stays when the training deletes its own.
 

@@ -16,7 +16,7 @@ class Detections(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """boxes, scores: the largest differences of matched coordinates and scores; how many have a match, and have none."""
+    """boxes, scores: the largest differences of matched coordinates and scores. How many have a match and none."""
     boxes: float
     scores: float
     matched: int
@@ -38,8 +38,8 @@ NONE = Difference(0.0, 0.0, 0, 0)
 def difference(expected, found, near, tied, most):
     """Matches each detection with the nearest of its class, the best first, and says how far they are apart.
 
-    By matching and not by rank: two scores that differ in the seventh digit change places without meaning. For the same
-    reason a full list may end in others: of those without a match there, a tenth of the list is not counted.
+    By matching and not by rank: two scores that differ in the seventh digit change places without meaning. For the
+    same reason a full list may end in others: of those without a match there, a tenth of the list is not counted.
 
     Args:
         expected, found: Detections.

@@ -1,4 +1,4 @@
-"""entrypoint.py detect: draws what an exported model finds on pictures. It needs the export's folder and no run."""
+"""entrypoint.py detect: draws what an exported model finds on pictures. It needs the export and no run."""
 import argparse
 import io
 import os
@@ -50,9 +50,9 @@ def detect(settings, console, arguments):
         "model": os.path.abspath(asked.model), "min_score": asked.min_score, "pictures": done, "failed": failed})
     for one in failed:
         console.error("%s: %s." % (one["file"], one["why"]))
-    console.say("Found %d objects with a score of %.2g and more in %d of %d pictures in %s, on the CPU; drawn in %s." % (
-        sum(len(one["detections"]) for one in done), asked.min_score, len(done), len(targets),
-        duration(time.time() - began), asked.out))
+    console.say("Drew %d objects with a score of %.2g and more on %d pictures into %s, in %s on the CPU%s." % (
+        sum(len(one["detections"]) for one in done), asked.min_score, len(done), asked.out,
+        duration(time.time() - began), "; %d could not be used" % len(failed) if failed else ""))
     return PREFLIGHT_FAILED if failed else 0
 
 
@@ -63,7 +63,8 @@ def _arguments(arguments):
     parser.add_argument("--model", metavar="DIR", required=True, help="a folder that `entrypoint.py export` made")
     parser.add_argument("--out", metavar="DIR", default="detections", help="where the drawn pictures go; default "
                         "%(default)s")
-    parser.add_argument("--min-score", metavar="SCORE", type=float, default=0.5, help="0 to 1; default %(default)s")
+    parser.add_argument("--min-score", metavar="SCORE", type=float, default=0.5,
+                        help="0 to 1; default %(default)s")
     parser.add_argument("images", metavar="IMAGES", nargs="+", help="pictures of any format that Pillow reads")
     asked = parser.parse_args(arguments)
     if not 0 <= asked.min_score <= 1:
@@ -72,7 +73,7 @@ def _arguments(arguments):
 
 
 def _targets(images, out):
-    """Where each drawn picture goes: NAME.jpg where it was one, else NAME.png; a number after a name that was taken."""
+    """Where each drawn picture goes: NAME.jpg where it was one, else NAME.png; with a number where that is taken."""
     targets = []
     for image in images:
         stem, ending = os.path.splitext(os.path.basename(image))
@@ -97,13 +98,14 @@ def _load(folder):
     import_tensorflow()
     from object_detection.utils import label_map_util
     from trainers import inference
-    names = {class_id: category["name"] for class_id, category in label_map_util.create_category_index_from_labelmap(
-        os.path.join(folder, LABEL_MAP), use_display_name=True).items()}
+    categories = label_map_util.create_category_index_from_labelmap(
+        os.path.join(folder, LABEL_MAP), use_display_name=True)
+    names = {class_id: category["name"] for class_id, category in categories.items()}
     return inference.FrozenGraph(os.path.join(folder, FROZEN)), names
 
 
 def _detect(model, names, path, target, min_score):
-    """Detects in one picture and draws it; returns its entry for detections.json. Raises ValueError: it is unusable."""
+    """Detects in one picture and draws it; returns its entry for detections.json. Raises ValueError: unusable."""
     from trainers import draw
     image = _upright(path)
     found = model.detect(np.asarray(image))

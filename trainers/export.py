@@ -1,4 +1,4 @@
-"""entrypoint.py export: a checkpoint of a run becomes files that other programs load, each compared with it first."""
+"""entrypoint.py export: a checkpoint becomes files that other programs load, each compared with it first."""
 import argparse
 import glob
 import hashlib
@@ -22,8 +22,8 @@ TFLITE = "model.tflite"
 LABEL_MAP = "label_map.pbtxt"
 DESCRIPTION = "export.json"
 PICTURES = 3
-# Float files: the most that coordinates (shares of the picture's sides) and scores may differ. What is farther apart
-# than NEAR is no match at all.
+# Float files: the most that coordinates (shares of the picture's sides) and scores may differ. What is farther
+# apart than NEAR is no match at all.
 BOXES = SCORES = 1e-3
 NEAR = 0.1
 # A uint8 file rounds every layer to 256 values, and suppression turns that into other boxes of the same objects.
@@ -74,10 +74,10 @@ def export(settings, console, arguments):
 
 def _arguments(arguments):
     parser = argparse.ArgumentParser(
-        prog="entrypoint.py export", description="Writes a frozen graph, a SavedModel and, of SSD models, a TFLite file "
-        "of a checkpoint of RUN_DIR, after comparing what each of them detects with what the checkpoint does.")
-    parser.add_argument("--checkpoint", metavar="PATH|best|newest", help="default: best where the run was evaluated, "
-                        "else newest")
+        prog="entrypoint.py export", description="Writes a frozen graph, a SavedModel and, of SSD models, a TFLite "
+        "file of a checkpoint of RUN_DIR, after comparing what each of them detects with what the checkpoint does.")
+    parser.add_argument("--checkpoint", metavar="PATH|best|newest", help="default: best where the run was "
+                        "evaluated, else newest")
     parser.add_argument("--out", metavar="DIR", help="a folder that is not there yet; default RUN_DIR/export/STEP")
     parser.add_argument("--no-tflite", dest="tflite", action="store_false", help="leave the TFLite file out")
     return parser.parse_args(arguments)
@@ -100,10 +100,12 @@ def _find(settings, asked):
         raise Refused("%s has no best checkpoint: none was evaluated yet." % folder,
                       "Evaluate the run (make eval), or take --checkpoint newest.", PREFLIGHT_FAILED)
     if kept is not None and asked != "newest":
-        return folder, kept.checkpoint, kept.step, "the best of its evaluations, %s %.3f" % (kept.metric, kept.value)
+        how = "the best of its evaluations, %s %.3f" % (kept.metric, kept.value)
+        return folder, kept.checkpoint, kept.step, how
     newest = runs.newest_checkpoint(folder)
     if newest is None:
-        raise Refused("%s holds no checkpoint to export." % folder, "Train first, or set RUN_DIR.", PREFLIGHT_FAILED)
+        raise Refused("%s holds no checkpoint to export." % folder, "Train first, or set RUN_DIR.",
+                      PREFLIGHT_FAILED)
     return (folder,) + newest + ("the newest" + ("" if asked else "; no best one is kept"),)
 
 
@@ -176,12 +178,12 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
 
 
 def _same(name, expected, found, config, console):
-    """What export.json says of the comparison; raises Refused where the detections of two lists of pictures differ."""
+    """What export.json says of the comparison; raises Refused where the detections in the pictures differ."""
     total = compare.NONE
     for one, other in zip(expected, found):
         total = total.and_of(compare.difference(one, other, NEAR, SCORES, _most_detections(config)))
     if not total.within(BOXES, SCORES):
-        raise _differs(name, "%d detections have no match, coordinates differ by up to %.2g and scores by up to %.2g" % (
+        raise _differs(name, "%d detections have no match, coordinates differ by up to %.2g, scores by up to %.2g" % (
             total.unmatched, total.boxes, total.scores))
     console.say("  %-26s %d detections in %d pictures as the checkpoint's, coordinates to %.1g, scores to %.1g" % (
         name, total.matched, len(found), total.boxes, total.scores))

@@ -34,8 +34,8 @@ def restore(session, checkpoint, averages_wanted):
         wrong = sorted(name for name, variable in chosen.restore.items()
                        if shapes.get(name) != variable.shape.as_list())
         if wrong:
-            raise Refused("Checkpoint %s is of another model than the config: %d of %d variables are not in it or have "
-                          "another shape (%s%s)." % (
+            raise Refused("Checkpoint %s is of another model than the config: %d of %d variables are not in it or "
+                          "have another shape (%s%s)." % (
                               checkpoint, len(wrong), len(chosen.restore), ", ".join(wrong[:MISSING_SHOWN]),
                               ", ..." if len(wrong) > MISSING_SHOWN else ""),
                           "Name a checkpoint of this run, or set RUN_DIR to the run that it belongs to.")
@@ -67,7 +67,8 @@ class Checkpoint(object):
             self._record, = receiver.receiver_tensors.values()
             self._seen = receiver.features[fields.InputDataFields.image]
             shapes = receiver.features[fields.InputDataFields.true_image_shape]
-            self._decoded = tf_example_decoder.TfExampleDecoder().decode(self._record)[fields.InputDataFields.image]
+            decoded = tf_example_decoder.TfExampleDecoder().decode(self._record)
+            self._decoded = decoded[fields.InputDataFields.image]
             model = model_builder.build(config.model, is_training=False)
             self._found = model.postprocess(model.predict(self._seen, shapes), shapes)
             tf.train.get_or_create_global_step()

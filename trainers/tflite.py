@@ -44,7 +44,7 @@ def obstacle(config):
 
 
 def normalisation(config):
-    """(scale, offset) of each channel: the model sees pixel * scale + offset. Found by showing it pictures of one colour.
+    """(scale, offset) of each channel: the model sees pixel * scale + offset. Found with pictures of one colour.
 
     Raises:
         Refused: what it does to a pixel is more than that.
@@ -67,8 +67,8 @@ def normalisation(config):
 def write(config, checkpoint, path):
     """Writes the TFLite file of a checkpoint that holds the weights to take under their raw names.
 
-    Float, or uint8 where the config trains quantised. Suppression is the model's own, class by class (the API's exporter
-    has a faster one by default, which keeps one class a place).
+    Float, or uint8 where the config trains quantised. Suppression is the model's own, class by class (the API's
+    exporter has a faster one by default, which keeps one class a place).
 
     Returns:
         Input.
@@ -99,8 +99,9 @@ def write(config, checkpoint, path):
 def _convert(graph, shape, scale, offset, quantised):
     from tensorflow.lite.python import convert
     # As installed it is a script, found on PATH only where the environment is activated.
+    main = "'from tensorflow.lite.toco.python.toco_from_protos import main; main()'"
     convert._toco_from_proto_bin = (   # pylint: disable=protected-access; TensorFlow is pinned
-        "%s -c 'from tensorflow.lite.toco.python.toco_from_protos import main; main()'" % shlex.quote(sys.executable))
+        "%s -c %s" % (shlex.quote(sys.executable), main))
     converter = tf.lite.TFLiteConverter.from_frozen_graph(graph, [INPUT], OUTPUTS, {INPUT: shape})
     converter.allow_custom_ops = True
     if quantised:

@@ -13,8 +13,8 @@ class Weights(NamedTuple):
 def choose(variables, trainable, in_checkpoint, averages_wanted):
     """The Weights to take, from what the checkpoint holds.
 
-    The config may have changed since the checkpoint was written, and layers that were frozen have no average: what is
-    wanted and not there is taken raw, and said.
+    The config may have changed since the checkpoint was written, and layers that were frozen have no average: what
+    is wanted and not there is taken raw, and said.
 
     Args:
         variables: dict of name to variable of the graph.

@@ -15,7 +15,7 @@ from trainers.errors import PREFLIGHT_FAILED, Refused
 FOLDER = "zoo"
 SOURCE = "http://download.tensorflow.org/models/object_detection/"
 CHECKPOINT = "model.ckpt"
-# Every one was trained as a detector on COCO: the whole model's variables are in it, under the names of a detector.
+# Every one was trained as a detector on COCO: the whole model's variables are in it, under a detector's names.
 CHECKPOINT_TYPE = "detection"
 
 
@@ -65,7 +65,7 @@ def checkpoint(name, data_dir):
 
 
 def awaited(path):
-    """The full name of the zoo model whose checkpoint `path` will be when it was fetched; None where it is there."""
+    """The full name of the zoo model whose checkpoint `path` is going to be; None where it is there."""
     name = os.path.basename(os.path.dirname(path))
     return name if name in ZOO and path.endswith(os.path.join(FOLDER, name, CHECKPOINT)) and not os.path.isfile(
         path + ".index") else None

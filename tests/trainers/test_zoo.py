@@ -1,4 +1,4 @@
-"""A model of the zoo by its name: fetched once, from a local server here, and never anything but what was published."""
+"""A model of the zoo by its name: fetched once, from a local server here, and only what was published."""
 import functools
 import hashlib
 import http.server
@@ -66,8 +66,9 @@ def test_names_with_and_without_their_date_are_known():
 
 
 def test_it_is_fetched_once_and_the_archive_removed(fetch):
-    assert fetch() == ["Fetching %s of the model zoo (0 MB) into %s, once." % (NAME, os.path.join(fetch.data, "zoo"))]
-    assert os.listdir(os.path.join(fetch.data, "zoo")) == [NAME]
+    folder = os.path.join(fetch.data, "zoo")
+    assert fetch() == ["Fetching %s of the model zoo (0 MB) into %s, once." % (NAME, folder)]
+    assert os.listdir(folder) == [NAME]
     assert os.path.isfile(zoo.checkpoint(NAME, fetch.data) + ".index")
     assert fetch() == [] and len(fetch.asked) == 1
 
