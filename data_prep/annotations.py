@@ -1,4 +1,4 @@
-"""What every annotation format is read into, and Pascal VOC's xml, which labelImg, CVAT and the Oxford pets use too."""
+"""What every annotation format is read into, and Pascal VOC's xml, which labelImg, CVAT and the pets use too."""
 
 import math
 from typing import NamedTuple, Optional
@@ -50,7 +50,7 @@ def read_xml(path):
 
 
 def parse_xml(path):
-    """The root element. Raises ValueError, with the reason as its text, if the file is no xml or cannot be read."""
+    """The root element. Raises ValueError, with the reason as its text, if the file is no xml or not readable."""
     try:
         with open(path, "rb") as file:
             return etree.fromstring(file.read(), _PARSER)

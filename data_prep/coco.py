@@ -1,7 +1,7 @@
 """COCO instances JSON to TFRecords: boxes, and masks from polygons, run lengths (RLE) and crowds.
 
-Features are those of the API's create_coco_tf_record.py. Category ids become 1, 2, 3, ... in their order, because the
-API's models have num_classes outputs: COCO's own ids have gaps. The JSON is read whole, as pycocotools does.
+Features are those of the API's create_coco_tf_record.py. Category ids become 1, 2, 3, ... in their order, because
+the API's models have num_classes outputs: COCO's own ids have gaps. The JSON is read whole, as pycocotools does.
 """
 
 import functools
@@ -25,14 +25,16 @@ from data_prep.voc import dataset_name
 _CONVERTER_VERSION = 1
 _PREFIX = "coco"
 _KEYS = ("images", "annotations", "categories")
-# pycocotools draws each edge of a polygon point by point: far outside of any picture that takes memory without end.
+_OTHER_JSON = ("captions", "person_keypoints", "image_info", "stuff")  # what COCO's own archives hold beside them
+# pycocotools draws each edge of a polygon point by point, which far outside of a picture takes memory without end.
 _FARTHEST_PIXEL = 100000.0
 
 
 class Options(NamedTuple):
-    """annotations: paths of one JSON, or of those of train and val; () to look for them. masks: one of features.MASKS.
+    """annotations: paths of one JSON, or of those of train and val; () to look for them.
 
-    label_map: a file, or None for the categories of the data. shards: None for dataset.shards_for.
+    masks: one of features.MASKS. label_map: a file, or None for the categories of the data. shards: None for
+    dataset.shards_for.
     """
 
     annotations: tuple = ()
@@ -54,7 +56,8 @@ def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset
 
     Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
     """
-    return preparation.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits, force)
+    return preparation.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits,
+                               force)
 
 
 class Converter:
@@ -79,7 +82,7 @@ class Converter:
 
 
 def plan(source_dir, name, options=Options()):
-    """The dataset.Plan of converting source_dir. Raises DataError where the JSON is none, or names unknown classes."""
+    """The dataset.Plan of converting source_dir. Raises DataError for no such JSON, or for unknown classes."""
     paths = _find_json(source_dir, options.annotations)
     digest = hashlib.sha256()
     contents = [_read(path, digest) for path in paths]
@@ -107,7 +110,8 @@ def plan(source_dir, name, options=Options()):
         convert=Converter(entries, category_names, index, features.Recipe(ids, options.masks, coco=True)),
         shards=shards,
         fingerprint=dict(chosen, format="coco", converter=_CONVERTER_VERSION, classes=list(classes),
-                         splits=[[split.name, len(split.ids)] for split in splits], source_sha256=digest.hexdigest()),
+                         splits=[[split.name, len(split.ids)] for split in splits],
+                         source_sha256=digest.hexdigest()),
         extra={"boxes": "annotated", "masks": None if options.masks == "none" else options.masks, "shards": shards,
                "category_ids": {name: number for number, name in category_names.items()}},
         command=("coco", dict({"source": source_dir}, **chosen)), config=features.config_fields(options.masks),
@@ -115,7 +119,7 @@ def plan(source_dir, name, options=Options()):
 
 
 def find_picture(index, image):
-    """The picture's name relative to the source: of its path, else of its name in any folder. Raises ValueError."""
+    """The picture's name relative to the source: by path, else by name in any folder. Raises ValueError."""
     return index.find(os.path.splitext(os.path.normpath(image["file_name"]))[0])
 
 
@@ -140,12 +144,13 @@ def _pictures_without_entry(index, entries):
 def _find_json(source_dir, named):
     """[the JSON] or [train's, val's]."""
     if not os.path.isdir(source_dir):
-        raise DataError("There is no folder %s." % source_dir, "Name the folder that holds pictures and annotations.")
+        raise DataError("There is no folder %s." % source_dir,
+                        "Name the folder that holds pictures and annotations.")
     if named:
         return list(named)
     found = sorted(path for folder in (source_dir, os.path.join(source_dir, "annotations"))
                    for path in glob.glob(os.path.join(glob.escape(folder), "*.json"))
-                   if not os.path.basename(path).startswith(("captions", "person_keypoints", "image_info", "stuff")))
+                   if not os.path.basename(path).startswith(_OTHER_JSON))
     if len(found) == 1:
         return found
     train, val = ([path for path in found if word in os.path.basename(path).lower()] for word in ("train", "val"))
@@ -178,7 +183,7 @@ def _dicts(value):
 
 
 def _category_names(paths, contents):
-    """{category id: name} of all files, in the order of the ids. Raises DataError where they contradict each other."""
+    """{category id: name} of all files, in the order of the ids. Raises DataError where the files disagree."""
     found = {}
     for path, content in zip(paths, contents):
         for category in content["categories"]:
@@ -204,11 +209,12 @@ def _entries(path, content, category_names):
     entries = {}
     for image in content["images"]:
         number, name = image.get("id"), image.get("file_name")
-        if isinstance(number, (bool, float, list, dict)) or number is None or not isinstance(name, str) or not name:
+        if not (_is_id(number) or isinstance(number, str)) or not isinstance(name, str) or not name:
             raise DataError("%s has an image without id or file_name." % path, "Correct its \"images\".")
         if str(number) in entries:
             raise DataError("%s gives the image id %s to %s and %s." % (
-                path, number, entries[str(number)].image["file_name"], name), "Give each picture an id of its own.")
+                path, number, entries[str(number)].image["file_name"], name),
+                "Give each picture an id of its own.")
         entries[str(number)] = Entry(image, [])
     for item in content["annotations"]:
         entry, number = entries.get(str(item.get("image_id"))), item.get("category_id")
@@ -271,7 +277,7 @@ def _is_number(value):
 def draw_mask(segmentation, image):
     """A boolean array (height, width), sides as the JSON says: True inside of a polygon or a run of an RLE.
 
-    Raises ValueError, with the reason as its text: pycocotools checks nothing, and would write past the picture's end.
+    Raises ValueError, with the reason as its text: pycocotools checks nothing, and would write past the end.
     """
     from PIL import Image
     from pycocotools import mask as coco_masks
@@ -287,7 +293,8 @@ def draw_mask(segmentation, image):
 
 def _polygons(segmentation):
     for polygon in segmentation:
-        if not isinstance(polygon, list) or len(polygon) < 6 or len(polygon) % 2 or not all(map(_is_number, polygon)):
+        points = isinstance(polygon, list) and len(polygon) >= 6 and len(polygon) % 2 == 0
+        if not points or not all(map(_is_number, polygon)):
             raise ValueError("a polygon is no list of at least three points")
         if any(not math.isfinite(value) or abs(value) > _FARTHEST_PIXEL for value in polygon):
             raise ValueError("a polygon has a point far outside of the picture")

@@ -8,7 +8,7 @@ _MASKS = ("none", "png", "numerical")
 
 
 def add(commands):
-    """Add a parser for each format to the argparse subparsers; its `run` takes the options and gives an exit code."""
+    """Add a parser for each format to argparse's subparsers; its `run` gives an exit code."""
     mini = _add(commands, "mini-pets", _mini_pets,
                 "draw and convert the built-in dataset: 3 breeds, about 200 pictures")
     _add_output(mini, "data/mini-pets", shards="default: 10")
@@ -111,7 +111,8 @@ def _voc(options):
 
 def _coco(options):
     if len(options.annotations) > 2:
-        raise UsageError("--annotations takes one JSON, or one for train and one for val.", "Name one or two files.")
+        raise UsageError("--annotations takes one JSON, or one for train and one for val.",
+                         "Name one or two files.")
     from data_prep import coco
     coco.prepare(options.source, options.out, coco.Options(
         tuple(options.annotations), options.masks, options.label_map, _shards(options), _split(options)),
@@ -135,4 +136,5 @@ def _split(options):
 
 def _common(options):
     from data_prep.dataset import Limits
-    return {"workers": options.workers, "limits": Limits(options.max_skipped, options.strict), "force": options.force}
+    limits = Limits(options.max_skipped, options.strict)
+    return {"workers": options.workers, "limits": limits, "force": options.force}

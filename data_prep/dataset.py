@@ -121,8 +121,8 @@ def write(out_dir, plan, workers=None, limits=Limits()):
     An older dataset in out_dir stays untouched until the new one is whole. The caller holds
     `files.locked(out_dir)`.
     workers: processes, by default one a core.
-    Raises DataError, after printing what was skipped and why, when more than the limits are; and when a shard would
-    be empty.
+    Raises DataError, after printing what was skipped and why, when more than the limits are; and when a shard
+    would be empty.
     """
     _validate(plan, workers, limits)
     started = time.monotonic()
@@ -219,6 +219,8 @@ def _work(tasks, convert, sender):
     try:
         for task in tasks:
             sender.send(_write_shard(task, convert, sender.send))
+    except DataError as error:
+        sender.send(error)
     except OSError as error:
         sender.send(
             DataError("A shard could not be written: %s." % error,
@@ -383,7 +385,8 @@ def print_changes(dataset):
     for entry in dataset["changed"]:
         groups.setdefault((entry["split"], entry["what"], entry["detail"]), []).append(entry["id"])
     rows = [(_some(names, len(names)),) + group for group, names in groups.items()]
-    rows += [(_some(entry["names"], entry["count"]), "-", "not used", entry["reason"]) for entry in dataset["unused"]]
+    rows += [(_some(entry["names"], entry["count"]), "-", "not used", entry["reason"])
+             for entry in dataset["unused"]]
     if not rows:
         return
     # Imported only where there is something to say: it takes as long as a hundred pictures.

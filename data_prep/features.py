@@ -11,8 +11,9 @@ MASKS = ("none", "png", "numerical")
 
 
 class Recipe(NamedTuple):
-    """labels: {class name: id}. masks: one of MASKS. coco: write is_crowd and area, as the API's COCO converter does,
-    instead of difficult, truncated and view, as its others do.
+    """labels: {class name: id}. masks: one of MASKS.
+
+    coco: write is_crowd and area, as the API's COCO converter does, instead of difficult, truncated and view.
     """
 
     labels: dict
@@ -33,7 +34,7 @@ class Source(NamedTuple):
 
 
 def convert(source, annotation, recipe):
-    """The dataset.Outcome of one picture. Raises ValueError, with the reason as its text, if it has to be skipped."""
+    """The dataset.Outcome of one picture. Raises ValueError, with the reason as its text, to skip it."""
     picture = pictures.load(source.data, source.damaged)
     objects, notes = _usable(annotation, picture, with_masks=recipe.masks != "none")
     if annotation.objects and not objects:

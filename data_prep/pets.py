@@ -67,7 +67,7 @@ class Layout(NamedTuple):
 
 
 class Options(NamedTuple):
-    """boxes: "faces" (those of the xml) or "body" (around the trimap). masks: one of features.MASKS, with body only."""
+    """boxes: "faces" (those of the xml) or "body" (around the trimap). masks: features.MASKS, with body only."""
 
     boxes: str = "faces"
     masks: str = "none"
@@ -78,8 +78,9 @@ class Options(NamedTuple):
 def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
     """Convert source_dir, in Oxford-IIIT Pet's layout, into a prepared dataset; return its dataset.json.
 
-    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError if the layout is incomplete
-    or more pictures than the limits allow are unusable, UsageError if the options contradict each other.
+    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError if the layout is
+    incomplete or more pictures than the limits allow are unusable, UsageError if the options contradict each
+    other.
     """
     return preparation.prepare(lambda: plan(source_dir, "pets", CLASSES, options), out_dir, workers, limits, force)
 
@@ -144,7 +145,8 @@ class Converter:
         several = len(annotation.objects) > 1
         if self._body and annotation.objects:
             annotation = _body(annotation, self._layout.trimap(picture_id))
-        outcome = features.convert(features.Source(name, name, data, picture_id in DAMAGED), annotation, self._recipe)
+        source = features.Source(name, name, data, picture_id in DAMAGED)
+        outcome = features.convert(source, annotation, self._recipe)
         if several and self._body:
             return _noted(outcome, "one trimap for all, so one box and one mask around them")
         if len(outcome.labels) > 1 and self._one_pet_each:
@@ -188,8 +190,8 @@ def _read_trimap(path):
 def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
     """The dataset.Plan of converting source_dir.
 
-    classes: names in the order of their ids. one_pet_each: a picture with several is told of. Raises DataError if the layout or a class name is wrong, UsageError if
-    the options contradict each other.
+    classes: names in the order of their ids. one_pet_each: a picture with several is told of. Raises DataError if
+    the layout or a class name is wrong, UsageError if the options contradict each other.
     """
     if options.masks != "none" and options.boxes != "body":
         raise UsageError("--masks %s needs --boxes body: the trimap marks the body, and no face." % options.masks,

@@ -12,7 +12,7 @@ _RECORDS = ".record-"  # a dataset prepared below its own source
 
 
 class PictureIndex:
-    """The files below a folder. Names are compared as Unicode NFC: macOS writes what others read in another form."""
+    """The files below a folder. Names are compared as Unicode NFC: macOS writes another form than others."""
 
     def __init__(self, root):
         self.root = root
@@ -70,7 +70,7 @@ class PictureIndex:
 
 
 def visible_files(root, extension=None):
-    """The files below root as relative paths, in a stated order; without dotfiles, and so without macOS's `._*`."""
+    """The files below root as relative paths, sorted by code point; without dotfiles, and so without `._*`."""
     found = []
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(".")]

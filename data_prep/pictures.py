@@ -62,7 +62,7 @@ def _load(data, damaged):
 
 
 def _unchanged(data, to_decode, damaged):
-    """The Picture of a whole upright RGB JPEG, of which only to_decode is decoded; None if it has to be changed."""
+    """The Picture of a whole upright RGB JPEG, of which only to_decode is decoded; None if it has to change."""
     image = Image.open(io.BytesIO(to_decode))
     if _why_change(image, _orientation(image), damaged):
         return None
@@ -86,9 +86,9 @@ def _written_anew(data, damaged):
 def _single_scan(data):
     """Where the scan of a baseline JPEG begins that goes on, unbroken, to the end of data; None for all others.
 
-    Such a JPEG is neither cut nor interrupted, and its head shows the rest: what libjpeg refuses is in the headers and
-    tables, or a scan that never ends; damage inside entropy-coded data is a warning to it, and it goes on. So only the
-    head is decoded, in a sixth of the time. Every other picture is decoded to its last row.
+    Such a JPEG is neither cut nor interrupted, and its head shows the rest: what libjpeg refuses is in the headers
+    and tables, or a scan that never ends; damage inside entropy-coded data is a warning to it, and it goes on. So
+    only the head is decoded, in a sixth of the time. Every other picture is decoded to its last row.
     """
     if not (data.startswith(_START_OF_IMAGE) and data.endswith(_END_OF_IMAGE)):
         return None
@@ -109,7 +109,7 @@ def _single_scan(data):
 
 
 def sniff(head):
-    """The format that the first bytes of a file announce ("JPEG", "PNG", ...), or None if they are no picture's."""
+    """The format that the first bytes of a file announce ("JPEG", "PNG", ...), None if they are no picture's."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "WEBP"
     return next((name for magic, name in _MAGIC if head.startswith(magic)), None)

@@ -1,4 +1,4 @@
-"""What all formats do around a conversion: plan, one process at a time, nothing where the dataset is there already."""
+"""What all formats do around a conversion: plan, one process at a time, nothing where the dataset is there."""
 
 from data_prep import check, dataset, files
 from data_prep.errors import DataError
@@ -7,8 +7,8 @@ from data_prep.errors import DataError
 def prepare(make_plan, out_dir, workers=None, limits=dataset.Limits(), force=False):
     """Convert what make_plan() plans into out_dir; return its dataset.json.
 
-    Does nothing if out_dir already holds the same dataset, unless force; one that was made under more generous limits
-    is refused then, as its conversion would be. Raises DataError.
+    Does nothing if out_dir already holds the same dataset, unless force; one that was made under more generous
+    limits is refused then, as its conversion would be. Raises DataError.
     """
     with files.errors_told():
         plan = make_plan()

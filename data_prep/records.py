@@ -234,7 +234,7 @@ class PackedFloats(bytes):
 
 
 def _packed(raw):
-    """The serialised FloatList of raw. A packed field is a length and its bytes: as a BytesList of one value is."""
+    """The serialised FloatList of raw. A packed field is a length and bytes, as a BytesList of one value is."""
     one = Example().features.feature["mask"].bytes_list
     one.value.append(bytes(raw))
     return one.SerializeToString()

@@ -13,7 +13,7 @@ UPSTREAM_VAL_FRACTION = 0.3
 def by_seed(ids, val_fraction=UPSTREAM_VAL_FRACTION, seed=UPSTREAM_SEED):
     """[train, val] of ids, in the order their records will have: shuffled by random.Random(seed), then cut.
 
-    The same ids in the same order give the same split on every machine and Python. The defaults are the API's split.
+    The same ids in the same order give the same split on every machine and Python. The defaults are the API's.
     Raises DataError if either would be empty.
     """
     shuffled = list(ids)
@@ -37,8 +37,8 @@ class Choice:
             raise UsageError("--val-fraction %g is no share between 0 and 1." % val_fraction, "Ask for 0.2, say.")
         given = [name for name, value in (("--val-fraction", val_fraction), ("--seed", seed)) if value is not None]
         if split == "upstream" and given:
-            raise UsageError("--split upstream has its own seed and share, so %s would change nothing." % " and ".join(
-                given), "Leave out one or the other.")
+            raise UsageError("--split upstream has its own seed and share, so %s would change nothing." %
+                             " and ".join(given), "Leave out one or the other.")
         self.upstream = True if split == "upstream" else False if split == "random" or given else None
         self.val_fraction = UPSTREAM_VAL_FRACTION if val_fraction is None else val_fraction
         self.seed = UPSTREAM_SEED if seed is None else seed

@@ -1,11 +1,12 @@
 """Pascal VOC and its kin to TFRecords: VOC folders, labelImg's xml beside pictures, and CVAT's exports.
 
-Annotations are `Annotations/**/*.xml` with pictures in `JPEGImages/`, or any *.xml below the folder with the pictures
-anywhere below it; CVAT's own format ("CVAT for images", one annotations.xml for all) is recognised by its content.
-Features are those of the API's create_pascal_tf_record.py. VOC's boxes count from 1 and end on the last pixel; they are
-taken as they are, as there.
+Annotations are `Annotations/**/*.xml` with pictures in `JPEGImages/`, or any *.xml below the folder with the
+pictures anywhere below it; CVAT's own format ("CVAT for images", one annotations.xml for all) is recognised by its
+content. Features are those of the API's create_pascal_tf_record.py. VOC's boxes count from 1 and end on the last
+pixel; they are taken as they are, as there.
 """
 
+import collections
 import functools
 import hashlib
 import os
@@ -55,7 +56,8 @@ def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset
 
     Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
     """
-    return preparation.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits, force)
+    return preparation.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits,
+                               force)
 
 
 def dataset_name(out_dir):
@@ -84,14 +86,15 @@ class Converter:
 
 
 def plan(source_dir, name, options=Options()):
-    """The dataset.Plan of converting source_dir. Raises DataError where it holds no annotations or unknown classes."""
+    """The dataset.Plan of converting source_dir. Raises DataError for no annotations or unknown classes."""
     annotations_dir, pictures_dir = _folders(source_dir)
     index = PictureIndex(pictures_dir)
     digest = hashlib.sha256()
     entries, foreign = _read_all(source_dir, annotations_dir, index, digest)
     used = {entry.picture for entry in entries.values() if entry.picture}
     for picture in sorted(used):
-        digest.update(("%s %d\n" % (picture, os.path.getsize(os.path.join(pictures_dir, picture)))).encode("utf-8"))
+        size = os.path.getsize(os.path.join(pictures_dir, picture))
+        digest.update(("%s %d\n" % (picture, size)).encode("utf-8"))
     found = {name for entry in entries.values() for name in entry.names}
     classes = _classes(found, options.label_map, source_dir)
     listed = None if options.split.upstream is False else _image_sets(source_dir, entries)
@@ -108,11 +111,12 @@ def plan(source_dir, name, options=Options()):
             {name: number for number, name in enumerate(classes, 1)})),
         shards=shards,
         fingerprint=dict(chosen, format="voc", converter=_CONVERTER_VERSION, classes=list(classes),
-                         splits=[[split.name, len(split.ids)] for split in splits], source_sha256=digest.hexdigest()),
+                         splits=[[split.name, len(split.ids)] for split in splits],
+                         source_sha256=digest.hexdigest()),
         extra={"boxes": "annotated", "masks": None, "shards": shards},
         command=("voc", dict({"source": source_dir}, **chosen)), config=features.config_fields("none"),
         unused=[
-            dataset.Unused([entry_id for entry_id in sorted(entries) if entry_id not in in_splits], "in no image set"),
+            dataset.Unused(sorted(set(entries) - in_splits), "in no image set"),
             dataset.Unused(index.unused(used), "no annotation"),
             dataset.Unused(foreign, "the xml is no annotation")])
 
@@ -120,7 +124,8 @@ def plan(source_dir, name, options=Options()):
 def _folders(source_dir):
     """(where the xml are, where the pictures are)."""
     if not os.path.isdir(source_dir):
-        raise DataError("There is no folder %s." % source_dir, "Name the folder that holds pictures and annotations.")
+        raise DataError("There is no folder %s." % source_dir,
+                        "Name the folder that holds pictures and annotations.")
     annotations_dir = os.path.join(source_dir, "Annotations")
     if os.path.isdir(annotations_dir):
         pictures_dir = os.path.join(source_dir, "JPEGImages")
@@ -249,8 +254,8 @@ def _image_sets(source_dir, entries):
         return None
     by_stem = {_key(entry.stem): entry_id for entry_id, entry in entries.items()}
     splits = [dataset.Split(name, _listed(path, by_stem)) for name, path in zip(("train", "val"), paths)]
-    both = [entry_id for split in splits for entry_id in split.ids]
-    twice = sorted({entry_id for entry_id in both if both.count(entry_id) > 1}) if len(set(both)) < len(both) else []
+    times = collections.Counter(entry_id for split in splits for entry_id in split.ids)
+    twice = sorted(entry_id for entry_id, count in times.items() if count > 1)
     if twice:
         raise DataError("ImageSets/Main lists %s more than once." % ", ".join(twice[:5]),
                         "List each picture once: one that trains cannot validate.")

@@ -21,8 +21,8 @@ def make(settings, console, arguments):
     if name not in dataset.NAMED and not arguments:
         return 0    # a folder of the user's own
     if name not in dataset.NAMED + FORMATS:
-        raise Refused("There is no dataset %s to make." % name, "Name one of %s." % ", ".join(dataset.NAMED + FORMATS),
-                      SETTINGS_REFUSED)
+        raise Refused("There is no dataset %s to make." % name,
+                      "Name one of %s." % ", ".join(dataset.NAMED + FORMATS), SETTINGS_REFUSED)
     options = arguments[1:]
     if name in FORMATS:
         return data_prep(arguments)     # --source and --out are the user's own

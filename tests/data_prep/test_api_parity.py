@@ -1,4 +1,4 @@
-"""On the same files the API's converters and ours write the same features; every difference is one that docs/data.md lists."""
+"""On the same files the API's converters and ours write the same features, but for what docs/data.md lists."""
 
 import io
 import json
@@ -66,8 +66,9 @@ def api(sources, pristine_api, tmp_path_factory):
     root = tmp_path_factory.mktemp("api records")
     for name, classes in (("pets", pets.CLASSES), ("voc", VOC_CLASSES)):
         (root / (name + ".pbtxt")).write_text(label_map_text(classes), encoding="utf-8")
-    jobs = [{"converter": "pet", "flags": dict(flags, data_dir=sources[source], output_dir=str(root / source / case),
-                                               label_map_path=str(root / "pets.pbtxt"), num_shards=10)}
+    jobs = [{"converter": "pet", "flags": dict(
+                flags, data_dir=sources[source], output_dir=str(root / source / case),
+                label_map_path=str(root / "pets.pbtxt"), num_shards=10)}
             for source in ("drawn", "real") if source in sources for case, (_, flags) in PETS.items()]
     jobs.append({"converter": "pascal", "flags": {
         "data_dir": os.path.dirname(sources["voc"]), "year": "VOC2007", "set": "train",
@@ -163,6 +164,7 @@ def test_the_apis_decoder_reads_both_kinds_of_masks_alike(api_dir, mini, tmp_pat
             found.append(decoder.decode(payload)["groundtruth_instance_masks"].numpy())
         assert numpy.array_equal(*found) and found[0].ndim == 3 and 0 < found[0].mean() < 1
     """
-    paths = [str(tmp_path / kind / "pets_fullbody_with_masks_val.record-00000-of-00010") for kind in ("png", "numerical")]
+    paths = [str(tmp_path / kind / "pets_fullbody_with_masks_val.record-00000-of-00010")
+             for kind in ("png", "numerical")]
     subprocess.run([sys.executable, "-c", code] + paths, check=True, env=dict(os.environ, PYTHONPATH=api_dir),
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)

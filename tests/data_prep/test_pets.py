@@ -267,7 +267,8 @@ def test_masks_come_with_their_config_fields_and_names(raw, tmp_path):
     annotate_bodies(raw)
     dataset = raw.convert(tmp_path / "out", boxes="body", masks="png")
     assert dataset["config"] == {
-        "num_classes": 37, "label_map_path": "label_map.pbtxt", "load_instance_masks": True, "mask_type": "PNG_MASKS",
+        "num_classes": 37, "label_map_path": "label_map.pbtxt", "load_instance_masks": True,
+        "mask_type": "PNG_MASKS",
         "train_input_path": "pets_fullbody_with_masks_train.record-?????-of-00002",
         "eval_input_path": "pets_fullbody_with_masks_val.record-?????-of-00002"}
     png = Image.open(io.BytesIO(examples(tmp_path / "out")["pug_1.jpg"]["image/object/mask"][0]))
@@ -309,7 +310,8 @@ def test_two_pets_share_a_trimap_and_so_a_box(raw, tmp_path):
     raw.annotate("pug_1", (5, 6, 25, 26), (1, 1, 9, 9))
     assert changes(raw.convert(tmp_path / "faces")) == changes(raw.convert(tmp_path / "out", boxes="body")) == [
         ("pug_1", "several pets")]
-    assert [len(examples(tmp_path / name)["pug_1.jpg"]["image/object/class/label"]) for name in ("faces", "out")] == [2, 1]
+    counts = [len(examples(tmp_path / name)["pug_1.jpg"]["image/object/class/label"]) for name in ("faces", "out")]
+    assert counts == [2, 1]
 
 
 def test_masks_of_faces_are_refused(raw, tmp_path):
@@ -322,7 +324,8 @@ def test_another_split_is_by_its_seed(raw, tmp_path):
     assert dataset["splits"]["val"]["listed"] == 10
     assert sorted(examples(tmp_path / "out", "val")) == sorted(
         name + ".jpg" for name in splits.by_seed(raw.ids, 0.5, 3)[1].ids)
-    assert dataset["command"].endswith("--boxes faces --masks none --shards 2 --split random --val-fraction 0.5 --seed 3")
+    assert dataset["command"].endswith(
+        "--boxes faces --masks none --shards 2 --split random --val-fraction 0.5 --seed 3")
 
 
 def test_strict_allows_no_skip_at_all_even_of_what_is_there_already(raw, tmp_path, capsys):
@@ -339,7 +342,8 @@ def test_dataset_json_sums_up_the_pictures_and_their_checksums(raw, tmp_path, en
     raw.picture("pug_1", encode(size=(50, 30)))
     first = raw.convert(tmp_path / "out")
     assert first["picture_sizes"]["width"] == {"min": 40, "median": 40, "max": 50}
-    assert first["picture_sizes"]["commonest"] == [{"size": "40x30", "pictures": 19}, {"size": "50x30", "pictures": 1}]
+    assert first["picture_sizes"]["commonest"] == [{"size": "40x30", "pictures": 19},
+                                                   {"size": "50x30", "pictures": 1}]
     assert first["command"].startswith("python -m data_prep pets --source ")
     raw.picture("pug_2", encode(size=(40, 30), quality=20))
     second = raw.convert(tmp_path / "out")

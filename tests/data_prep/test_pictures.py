@@ -135,7 +135,8 @@ def test_a_jpeg_that_is_cut_anywhere_is_refused(encode, options, share):
 
 @pytest.mark.parametrize("data, kind", [
     (b"\xff\xd8\xff\xe0", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF89a", "GIF"), (b"BM", "BMP"),
-    (b"RIFF\0\0\0\0WEBP", "WEBP"), (b"II*\0", "TIFF"), (b"RIFF\0\0\0\0WAVE", None), (b"<html>", None), (b"", None)])
+    (b"RIFF\0\0\0\0WEBP", "WEBP"), (b"II*\0", "TIFF"), (b"RIFF\0\0\0\0WAVE", None), (b"<html>", None),
+    (b"", None)])
 def test_a_file_is_known_by_its_first_bytes(tmp_path, data, kind):
     (tmp_path / "file").write_bytes(data)
     assert pictures.sniff_file(str(tmp_path / "file")) == kind

@@ -22,8 +22,8 @@ class Folder:
 
     def xml(self, name, *objects, filename="", size=(40, 30)):
         """objects: (class name, xmin, ymin, xmax, ymax)."""
-        text = "".join("<object><name>%s</name><bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax><ymax>%s</ymax>"
-                       "</bndbox></object>" % item for item in objects)
+        text = "".join("<object><name>%s</name><bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax>"
+                       "<ymax>%s</ymax></bndbox></object>" % item for item in objects)
         self._write(name, ("<annotation><filename>%s</filename><size><width>%d</width><height>%d</height></size>%s"
                            "</annotation>" % ((filename,) + size + (text,))).encode("utf-8"))
 
@@ -82,12 +82,14 @@ def test_a_voc_folder_is_split_as_its_image_sets_say(folder, tmp_path):
     dataset = folder.convert(tmp_path / "out")
     assert [dataset["splits"][split]["examples"] for split in ("train", "val")] == [3, 2]
     assert list(written(tmp_path / "out"))[:3] == ["4 x.jpg", "1 x.jpg", "2 x.jpg"]
-    assert (dataset["classes"], dataset["splits"]["val"]["boxes_per_class"]) == (["cat", "dog"], {"cat": 2, "dog": 2})
+    assert dataset["classes"] == ["cat", "dog"]
+    assert dataset["splits"]["val"]["boxes_per_class"] == {"cat": 2, "dog": 2}
     assert unused(dataset) == {"in no image set": ["6 x.jpg"]}
     assert check.quick(str(tmp_path / "out")) == []
     assert dataset["splits"]["train"]["pattern"] == "pascal_train.record-?????-of-00001"
     features = written(tmp_path / "out")["5 x.jpg"]
-    assert (features["image/object/class/text"], features["image/object/class/label"]) == ([b"dog", b"cat"], [2, 1])
+    assert features["image/object/class/text"] == [b"dog", b"cat"]
+    assert features["image/object/class/label"] == [2, 1]
 
 
 def test_pictures_and_xml_may_lie_anywhere_and_are_split_by_seed(folder, tmp_path, encode):
@@ -95,7 +97,8 @@ def test_pictures_and_xml_may_lie_anywhere_and_are_split_by_seed(folder, tmp_pat
     folder.picture("apart/images/four.png", kind="PNG")
     folder.xml("apart/labels/four.xml", ("cat", 1, 1, 9, 9))
     dataset = folder.convert(tmp_path / "out", split=splits.Choice(val_fraction=0.4, seed=1))
-    ids = sorted(["one.jpg", "sub folder/two.jpg", "sub folder/one.jpg", "häuser/三.jpg", "apart/images/four.png"])
+    ids = sorted(["one.jpg", "sub folder/two.jpg", "sub folder/one.jpg", "häuser/三.jpg",
+                  "apart/images/four.png"])
     expected = splits.by_seed(ids, 0.4, 1)
     assert sorted(written(tmp_path / "out")) == ids
     assert list(written(tmp_path / "out")) == expected[0].ids + expected[1].ids
@@ -129,7 +132,8 @@ def test_of_files_with_one_stem_the_one_that_holds_a_picture_wins(folder, tmp_pa
     (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="b.jpg"), "nor of the name in <filename>"),
     (lambda folder: folder.text("a.xml", "<annotation>"), "xml cannot be read"),
     (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="x.jpg"), "annotated twice"),
-    (lambda folder: (folder.picture("1/a.jpg"), folder.picture("2/a.jpg"), folder.xml("a.xml", ("cat", 1, 1, 9, 9))),
+    (lambda folder: (folder.picture("1/a.jpg"), folder.picture("2/a.jpg"),
+                     folder.xml("a.xml", ("cat", 1, 1, 9, 9))),
      "several pictures of this name: 1/a.jpg, 2/a.jpg"),
     (lambda folder: (folder.picture("a.jpg"), folder.xml("a.xml", ("cat", 9, 9, 1, 1))), "empty or inverted"),
 ])
@@ -182,6 +186,15 @@ def test_a_label_map_gives_the_ids_and_other_names_stop_the_run_with_the_nearest
     folder.xml("x.xml", ("Cta", 1, 1, 9, 9), ("zebra", 1, 1, 9, 9))
     with pytest.raises(DataError, match=r"does not have: Cta \(did you mean cat\?\), zebra\."):
         folder.convert(tmp_path / "out", label_map=str(tmp_path / "map.pbtxt"))
+
+
+def test_a_class_that_appears_while_others_are_converted_stops_the_run(folder, tmp_path):
+    folder.pairs("x", "y")
+    plan = voc.plan(str(folder.root), "mine", voc.Options(shards=1))
+    folder.xml("x.xml", ("bird", 1, 1, 9, 9))
+    with pytest.raises(DataError, match="The class bird appeared"):
+        voc.preparation.prepare(lambda: plan, str(tmp_path / "out"))
+    assert os.listdir(str(tmp_path / "out")) == []
 
 
 @pytest.mark.parametrize("text, said", [
@@ -238,7 +251,8 @@ def test_the_bytes_depend_on_neither_workers_nor_the_order_of_files(folder, tmp_
     folder.pairs(*["%d" % number for number in range(12)])
     one = folder.convert(tmp_path / "one", workers=1, shards=2)
     walk = os.walk
-    monkeypatch.setattr(os, "walk", lambda *args: [(root, dirs[::-1], names[::-1]) for root, dirs, names in walk(*args)])
+    monkeypatch.setattr(os, "walk", lambda *args: [
+        (root, dirs[::-1], names[::-1]) for root, dirs, names in walk(*args)])
     many = folder.convert(tmp_path / "many", workers=3, shards=2)
     assert dict(one, name="") == dict(many, name="")
 

@@ -133,7 +133,7 @@ def test_a_misspelt_name_of_the_model_zoo_gets_the_nearest(effective):
 
 @pytest.fixture
 def with_fields(read_settings, dataset, two_cpus, project_dir):
-    """function(change of the config, most_boxes and config's fields of dataset.json) -> Effective of a Faster R-CNN."""
+    """function(change of the config, most_boxes and fields of dataset.json) -> Effective of a Faster R-CNN."""
     from trainers import pipeline
 
     def make(change=lambda config: None, most_boxes=1, **fields):
@@ -152,7 +152,7 @@ def learn_masks(config):
 
 def test_a_picture_with_more_boxes_than_the_config_allows_raises_the_limit(with_fields):
     config, changes = with_fields(most_boxes=140)
-    assert [reader.max_number_of_boxes for reader in (config.train_input_reader, config.eval_input_reader[0])] == [140] * 2
+    assert config.train_input_reader.max_number_of_boxes == config.eval_input_reader[0].max_number_of_boxes == 140
     assert "max_number_of_boxes: 100 -> 140 (a picture of the dataset has them)" in changes
     generous = with_fields(lambda config: setattr(config.train_input_reader, "max_number_of_boxes", 300),
                            most_boxes=140)
@@ -165,7 +165,8 @@ def test_masks_are_read_in_the_datasets_form_by_a_model_that_learns_them(with_fi
     config = with_fields(learn_masks, load_instance_masks=True, mask_type=mask_type).config
     for reader in (config.train_input_reader, config.eval_input_reader[0]):
         assert (reader.load_instance_masks, reader.mask_type) == (True, number)
-    assert not with_fields(load_instance_masks=True, mask_type=mask_type).config.train_input_reader.load_instance_masks
+    without = with_fields(load_instance_masks=True, mask_type=mask_type).config
+    assert not without.train_input_reader.load_instance_masks
 
 
 def test_a_model_that_learns_masks_from_a_dataset_without_is_refused(with_fields):
