@@ -21,6 +21,12 @@ def test_every_record_is_read_once_an_epoch_by_one_of_the_workers(order, workers
     assert not {name.split("-")[0] for name in first} & {name.split("-")[0] for name in second}
 
 
+def test_workers_that_outnumber_the_files_share_them_record_by_record(workers):
+    assert "error" not in workers["two files"], workers["two files"]["error"][-2000:]
+    read = [names for names, _ in workers["two files"]]
+    assert all(read) and sorted(sum(read, [])) == ["0-0", "0-1", "1-0", "1-1"]
+
+
 def test_batch_size_is_divided_among_the_replicas(workers):
     assert "error" not in workers["in order"], workers["in order"]["error"][-2000:]
     assert [size for _, size in workers["in order"]] == [3, 3]

@@ -1,4 +1,5 @@
-"""Reads twelve files of two records through the Estimator's training input, as one of two workers and as the other.
+"""Reads twelve files of two records through the Estimator's training input as each of two workers, and two of the
+files as each of three.
 
 Argument: a file for the results (a JSON object).
 """
@@ -52,13 +53,13 @@ def write_records(folder):
                 writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
 
 
-def read(folder, worker, workers, shuffle):
+def read(folder, worker, workers, shuffle, files="*", batch=3):
     """(source ids in the order they come, pictures in the first batch) for one of so many workers."""
     reader = ("max_number_of_boxes: 3 include_source_id: true num_epochs: 1 shuffle: %s num_readers: 2 "
-              "tf_record_input_reader { input_path: '%s/records-*' }" % (str(shuffle).lower(), folder))
+              "tf_record_input_reader { input_path: '%s/records-%s' }" % (str(shuffle).lower(), folder, files))
     with tf.Graph().as_default(), tf.Session() as session:
         input_fn = inputs.create_train_input_fn(
-            text_format.Parse("batch_size: %d" % (3 * workers), train_pb2.TrainConfig()),
+            text_format.Parse("batch_size: %d" % (batch * workers), train_pb2.TrainConfig()),
             text_format.Parse(reader, input_reader_pb2.InputReader()),
             text_format.Parse(MODEL, model_pb2.DetectionModel()))
         context = tf.distribute.InputContext(workers, worker, num_replicas_in_sync=workers)
@@ -76,9 +77,10 @@ if __name__ == "__main__":
     found = {}
     with tempfile.TemporaryDirectory() as temporary:
         write_records(temporary)
-        for order, shuffle in (("in order", False), ("shuffled", True)):
+        for order, shuffle, workers, files, batch in (
+                ("in order", False, 2, "*", 3), ("shuffled", True, 2, "*", 3), ("two files", True, 3, "[01]", 1)):
             try:
-                found[order] = [read(temporary, worker, 2, shuffle) for worker in range(2)]
+                found[order] = [read(temporary, worker, workers, shuffle, files, batch) for worker in range(workers)]
             except Exception:
                 found[order] = {"error": traceback.format_exc()}
     with open(sys.argv[1], "w") as results_file:
