@@ -193,11 +193,42 @@ def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_o
     assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
 
 
-def test_a_save_that_finds_the_disk_full_leaves_what_was_saved_before(full_disk, tiny_training):
-    full = full_disk(0, TRAINER="clone", SPOIL="free space")
+RATE, DECAY, AVERAGE = 0.01, 0.9, "/ExponentialMovingAverage"      # as in tiny_ssd.config
+
+
+def test_a_save_that_finds_the_disk_full_leaves_what_was_saved_before_and_the_run_goes_on_as_if_nothing_was(
+        full_disk, tiny_training, tiny_config):
+    config = tiny_config(("constant_learning_rate { learning_rate: 0.01 }", "exponential_decay_learning_rate { "
+                          "initial_learning_rate: 0.01 decay_steps: 1 decay_factor: 0.99 staircase: false }"))
+    full = full_disk(0, TRAINER="clone", SPOIL="free space", PIPELINE_CONFIG=config)
     ended_on_a_full_disk(full)
     newest = full.checkpoints[-1]
-    again = tiny_training(full.folder, NUM_STEPS=str(newest + 3))
+    written = set(os.listdir(full.folder))
+    again = tiny_training(full.folder, NUM_STEPS=str(newest + 3), CHECKPOINT_EVERY_STEPS="1", PIPELINE_CONFIG=config)
     assert again.code == 0, again.console
     assert "Going on from step %d to %d." % (newest, newest + 3) in again.lines
     assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
+    events, = [name for name in set(os.listdir(full.folder)) - written if name.startswith("events")]
+    step, rate = first_learning_rate(os.path.join(full.folder, events))
+    assert newest < step <= newest + 2
+    assert any(rate == pytest.approx(RATE * 0.99 ** one, rel=1e-4) for one in (step - 1, step))
+    before, after = (values(os.path.join(full.folder, "model.ckpt-%d" % one)) for one in (newest, newest + 1))
+    averages = [name for name in before if name.endswith(AVERAGE)]
+    assert len(averages) > 3
+    for name in averages:
+        expected = DECAY * before[name] + (1 - DECAY) * after[name[:-len(AVERAGE)]]
+        assert after[name] == pytest.approx(expected, abs=1e-6), name
+
+
+def values(checkpoint):
+    """The values of a checkpoint by name."""
+    import tensorflow.compat.v1 as tf
+    reader = tf.train.NewCheckpointReader(checkpoint)
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+def first_learning_rate(path):
+    """(step, rate) of the first learning rate in an event file."""
+    import tensorflow.compat.v1 as tf
+    return next((event.step, value.simple_value) for event in tf.train.summary_iterator(path)
+                for value in event.summary.value if "learning_rate" in value.tag)
