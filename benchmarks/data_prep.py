@@ -5,9 +5,9 @@
 The pictures are made from mini-pets' drawings: about 500x375, with the grain and so about the bytes (94 kB) of the
 real ones, with an xml and a trimap each. Both converters run on two cores, turn by turn, from process start to
 process end; the API's is the pinned one as it was fetched. Seconds of the clock only compare where nothing else
-runs; those of the CPU, over all cores, show what each costs in any case. Memory is the peak of the proportional set
-size (PSS: what processes share counts once) summed over the process tree. --memory N converts N pictures too, which
-repeat the first ones under other names, and shows that the peak does not grow with them.
+runs; those of the CPU, over all cores, show what each costs in any case. Memory is the peak of the proportional
+set size (PSS: what processes share counts once) summed over the process tree. --memory N converts N pictures too,
+which repeat the first ones under other names, and shows that the peak does not grow with them.
 """
 import argparse
 import io
@@ -215,8 +215,9 @@ def _run(work, options):
             [min(column) for column in zip(*pairs)] for pairs in zip(*(zip(*turn) for turn in turns)))
         memory = [max(cost.megabytes for cost in side) for side in zip(*turns)]
         print("| %s | %.1f s, %.0f pictures/s | %.1f s, %.0f pictures/s | %.1f | %.0f | %.1f s | %.1f s | "
-              "%.0f MB | %.0f MB |" % (kind, theirs, options.pictures / theirs, ours, options.pictures / ours, theirs / ours,
-                             TARGETS[kind], their_cpu, our_cpu, memory[0], memory[1]), flush=True)
+              "%.0f MB | %.0f MB |" % (
+                  kind, theirs, options.pictures / theirs, ours, options.pictures / ours, theirs / ours,
+                  TARGETS[kind], their_cpu, our_cpu, memory[0], memory[1]), flush=True)
     if options.memory:
         many = _pictures(work, options.memory, min(options.pictures, options.memory))
         for kind in options.kinds:
