@@ -1,7 +1,7 @@
 """Which pictures a step was made of, for the step at which a loss is not finite any more.
 
-The clone trainer's graph has the records' source ids. The Estimator's has a hash of each, which the API's input function
-adds to the features; the id is found again among the training records.
+The clone trainer's graph has the records' source ids. The Estimator's has a hash of each, which the API's input
+function adds to the features; the id is found again among the training records.
 """
 import glob
 import time

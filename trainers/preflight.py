@@ -1,4 +1,4 @@
-"""entrypoint.py preflight: can this training work here? Everything that can be known without TensorFlow, in seconds.
+"""entrypoint.py preflight: can this training work here? All that can be known without TensorFlow, in seconds.
 
 A training begins with the same look, is refused by its errors and tells its warnings.
 """
@@ -76,7 +76,8 @@ def preflight(settings, console, arguments):
         raise Refused("preflight does not take %s." % " ".join(arguments), "It takes --json or nothing.")
     report = look(settings)
     if arguments:
-        console.say(json.dumps({"exit_code": report.code, "lines": [line._asdict() for line in report.lines]}, indent=1))
+        lines = [line._asdict() for line in report.lines]
+        console.say(json.dumps({"exit_code": report.code, "lines": lines}, indent=1))
         return report.code
     console.table(_table(report))
     errors, warnings = len(report.errors), len(report.warnings)
@@ -134,8 +135,8 @@ def _devices(settings, host):
     listed = [(gpu.uuid, gpu.name) for gpu in host.gpus]
     if settings.device.value == "gpu" and not listed:
         what, do = gpus.why_no_gpu(host)
-        raise Refused("DEVICE=gpu, but no GPU is visible: %s." % what,
-                      do if "DEVICE=cpu" in do else do + " DEVICE=cpu trains on virtual CPU devices.", PREFLIGHT_FAILED)
+        do = do if "DEVICE=cpu" in do else do + " DEVICE=cpu trains on virtual CPU devices."
+        raise Refused("DEVICE=gpu, but no GPU is visible: %s." % what, do, PREFLIGHT_FAILED)
     devices = device_choice.choose(settings, listed)
     kind = "GPU" if devices.kind == "gpu" else "virtual CPU device"
     there = " of %d in this machine" % len(listed) if devices.kind == "gpu" else ", no GPU"
@@ -157,7 +158,8 @@ def _gpu_lines(devices, settings, host):
                  Line("driver", OK, "NVIDIA driver %s." % host.driver))
     missing = gpus.missing_libraries(cuda)
     lines.append(Line("CUDA libraries", ERROR, "CUDA's libraries are not found: %s." % ", ".join(missing),
-                      "Use the image, which has them, or install CUDA %d.%d and cuDNN 7 and set LD_LIBRARY_PATH." % cuda)
+                      "Use the image, which has them, or install CUDA %d.%d and cuDNN 7 and set "
+                      "LD_LIBRARY_PATH." % cuda)
                  if missing else Line("CUDA libraries", OK, "found" if cuda in gpus.LIBRARIES else
                                       "not looked at for this CUDA; TensorFlow is asked when training starts"))
     return lines

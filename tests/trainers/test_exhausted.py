@@ -31,8 +31,8 @@ def test_a_quota_is_a_full_disk_too(number):
                                           (4, "One picture a device is the smallest batch")])
 def test_out_of_memory_names_the_device_and_a_batch_that_divides(batch, tried):
     told = exhausted.full_memory(ResourceExhaustedError(OOM), batch, FOUR_GPUS)
-    assert told.what == ("Memory ran out on GPU:2 with a batch of %d (%d on each device); there was no room for a tensor "
-                         "of shape [8,64,300,300]." % (batch, batch // 4))
+    assert told.what == ("Memory ran out on GPU:2 with a batch of %d (%d on each device); there was no room for a "
+                         "tensor of shape [8,64,300,300]." % (batch, batch // 4))
     assert told.do.startswith(tried) and told.code == 3
 
 

@@ -127,8 +127,9 @@ def test_the_command_shows_one_screen_and_json_without_tensorflow(mini, api_dir,
     assert shown.returncode == 0, shown.stdout + shown.stderr
     lines = shown.stdout.splitlines()
     assert len(lines) < 25 and lines[-1] == "Training can start."
-    done = subprocess.run([sys.executable, "entrypoint.py", "preflight", "--json"], cwd=project_dir,
-                          env=dict(environ, DEVICE="gpu", CUDA_VISIBLE_DEVICES="-1"), stdout=subprocess.PIPE, universal_newlines=True)
+    without_gpu = dict(environ, DEVICE="gpu", CUDA_VISIBLE_DEVICES="-1")
+    done = subprocess.run([sys.executable, "entrypoint.py", "preflight", "--json"], cwd=project_dir, env=without_gpu,
+                          stdout=subprocess.PIPE, universal_newlines=True)
     answer = json.loads(done.stdout)
     assert done.returncode == answer["exit_code"] == 3
     assert {one["check"]: one["level"] for one in answer["lines"]}["devices"] == "error"

@@ -1,4 +1,5 @@
-"""kill -9, again and again, on one run: it loses no more than what came after the last save, and ends where it should."""
+"""kill -9, again and again, on one run: it loses no more than what came after the last save, and ends as it should.
+"""
 import json
 import os
 import random
