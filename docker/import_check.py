@@ -6,7 +6,7 @@ import importlib
 import sys
 import warnings
 
-MODULES = [
+WITHOUT_TENSORFLOW = [
     "numpy",
     "scipy.io",
     "lxml.etree",
@@ -19,6 +19,8 @@ MODULES = [
     "psutil",
     "pynvml",
     "requests",
+]
+MODULES = WITHOUT_TENSORFLOW + [
     "tensorflow",
     "tf_slim",
     "deployment.model_deploy",
@@ -38,7 +40,9 @@ MODULES = [
 
 def misplaced():
     """Modules that came from the base and not from us, as `google.protobuf` does where paths are wrong."""
-    names = ["numpy", "google.protobuf", "PIL", "lxml", "six"]
+    names = ["PIL", "lxml", "six"]
+    # On Python 3.8 these are NVIDIA's, beside its TensorFlow (FROM_BASE in docker/lock.py).
+    names += ["numpy", "google.protobuf"] if sys.version_info < (3, 8) else []
     return [name for name in names if not sys.modules[name].__file__.startswith(sys.prefix)]
 
 

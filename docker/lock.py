@@ -19,20 +19,31 @@ UV = "uv==0.13.9"
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 # The patch release is that of the base image: some packages ask for more than 3.6.0.
-PYTHONS = {"3.6": "3.6.8", "3.7": "3.7.1"}
+PYTHONS = {"3.6": "3.6.8", "3.7": "3.7.1", "3.8": "3.8.10"}
 
 # glibc 2.17, although the base image has 2.27: what resolves for the older one installs everywhere.
 PLATFORM = "x86_64-manylinux2014"
 
 # Packages that have no wheel for a Python. Everything else is installed from wheels only.
-FROM_SOURCE = {"3.6": ["pycocotools", "gast", "termcolor"], "3.7": ["pycocotools", "gast"]}
+FROM_SOURCE = {"3.6": ["pycocotools", "gast", "termcolor"], "3.7": ["pycocotools", "gast"], "3.8": []}
 
-# lock name: (lists resolved together, locks installed before it, whose packages it need not repeat)
+# Python 3.8 is that of NVIDIA's TensorFlow 1 image, whose TensorFlow is compiled against the numpy beside it and
+# loads the protobuf beside it: neither is installed over. base-3.8.lock names stand-ins, for tests without that image.
+FROM_BASE = {"3.8": ["numpy", "protobuf"]}
+
+# (lock name, lists resolved together, locks installed before it, whose packages it need not repeat)
 LOCKS = [
     ("requirements", ["requirements"], []),
     ("build", ["build"], []),
     ("tensorflow", ["requirements", "build", "tensorflow"], ["requirements", "build"]),
     ("test", ["requirements", "build", "tensorflow", "test"], ["requirements", "build", "tensorflow"]),
+]
+# No registry has a TensorFlow 1.15 for Python 3.8.
+LOCKS_WITHOUT_TENSORFLOW = [
+    ("base", ["base"], []),
+    ("requirements", ["requirements"], ["base"]),
+    ("build", ["build"], ["base"]),
+    ("test", ["requirements", "build", "test"], ["base", "requirements", "build"]),
 ]
 
 
@@ -55,7 +66,8 @@ def resolve(uv, python, lists, constraints, upgrade, scratch):
 
 
 def split(text):
-    """Splits a lock into {package: its lines}."""
+    """Splits locks, one after the other, into {package: its lines}; headers belong to no package."""
+    text = re.sub(r"^(?:(?:#|--).*)?\n", "", text, flags=re.MULTILINE)
     entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)
     return {
         re.match(r"[A-Za-z0-9._-]+", entry).group().lower(): entry
@@ -66,7 +78,7 @@ def header(name, python):
     """The comment and the options on top of a lock; pip reads the options."""
     title = "# Python {}, from {}.in by `make lock`: do not edit.".format(python, name)
     lines = [title, "--only-binary :all:"]
-    if name in ("requirements", "tensorflow"):
+    if name in ("requirements", "tensorflow") and FROM_SOURCE[python]:
         # Both say the same, because pip forgets the exceptions of one file at `:all:` in the next.
         lines += ["# No wheel for this Python: built from the hashed source archive.",
                   "--no-binary {}".format(",".join(FROM_SOURCE[python]))]
@@ -76,11 +88,12 @@ def header(name, python):
 def lock(uv, python, upgrade, scratch):
     """Writes the locks of one Python."""
     # One resolution of everything, the wish of each following one: the same package, the same version.
-    paths = {name: os.path.join(FOLDER, "{}-{}.lock".format(name, python)) for name, _, _ in LOCKS}
+    locks = LOCKS_WITHOUT_TENSORFLOW if python in FROM_BASE else LOCKS
+    paths = {name: os.path.join(FOLDER, "{}-{}.lock".format(name, python)) for name, _, _ in locks}
     before = "".join(open(path).read() for path in paths.values() if os.path.exists(path))
-    everything = resolve(uv, python, LOCKS[-1][1], "".join(split(before).values()), upgrade, scratch)
+    everything = resolve(uv, python, locks[-1][1], "".join(split(before).values()), upgrade, scratch)
     written = {}
-    for name, lists, installed in LOCKS:
+    for name, lists, installed in locks:
         resolved = resolve(uv, python, lists, "".join(everything.values()), False, scratch)
         known = set().union(*(written[other] for other in installed))
         written[name] = {package: entry for package, entry in resolved.items() if package not in known}

@@ -5,7 +5,10 @@ import re
 import pytest
 
 NAMES = ("requirements", "build", "tensorflow", "test")
-PYTHONS = ("3.6", "3.7")
+PYTHONS = ("3.6", "3.7", "3.8")
+# No registry has a TensorFlow 1.15 for Python 3.8: NVIDIA's image brings it, with the numpy and protobuf it needs.
+EVERY = [(name, python) for python in ("3.6", "3.7") for name in NAMES] + [
+    (name, "3.8") for name in ("base", "requirements", "build", "test")]
 
 
 @pytest.fixture
@@ -25,13 +28,12 @@ def packages(text):
 @pytest.mark.parametrize("python", PYTHONS)
 def test_the_locks_of_a_python_never_name_two_versions(lock, python):
     versions = {}
-    for name in NAMES:
+    for name in [name for name, for_python in EVERY if for_python == python]:
         for package, version in packages(lock(name, python)).items():
             assert versions.setdefault(package, version) == version, package
 
 
-@pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name, python", EVERY)
 def test_every_package_has_a_hash_and_no_index_is_named(lock, name, python):
     text = lock(name, python)
     entries = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
@@ -39,14 +41,15 @@ def test_every_package_has_a_hash_and_no_index_is_named(lock, name, python):
     assert "://" not in text and "--index" not in text
 
 
-@pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name, python", EVERY)
 def test_a_lock_follows_its_list(root, lock, name, python):
     """A version changed in NAME.in and not locked again would be installed nowhere."""
     with open(os.path.join(root, "docker", name + ".in")) as file:
-        wanted = dict(re.findall(r"^([A-Za-z0-9._-]+)==(\S+)", file.read(), re.MULTILINE))
+        lines = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;]+)(; python_version >= '3.7')?", file.read(), re.MULTILINE)
     locked = packages(lock(name, python))
-    wanted = {package.lower(): version for package, version in wanted.items()}
+    from_base = packages(lock("base", python)) if python == "3.8" and name != "base" else {}
+    wanted = {package.lower(): version for package, version, newer in lines
+              if not (newer and python == "3.6") and package.lower() not in from_base}
     assert wanted and wanted.items() <= locked.items()
 
 
@@ -61,3 +64,18 @@ def test_lxml_has_its_wheels_for_new_and_for_old_glibc(lock):
 def test_lvis_and_opencv_and_a_second_tensorflow_stay_out_of_the_image(lock, python):
     for package in packages(lock("requirements", python)):
         assert not re.match("lvis|opencv|tensorflow", package)
+
+
+def test_a_build_for_nvidias_image_leaves_its_tensorflow_numpy_and_protobuf_alone(lock):
+    installed = set(packages(lock("requirements", "3.8"))) | set(packages(lock("build", "3.8")))
+    assert not installed & {"numpy", "protobuf", "tensorflow", "tensorflow-gpu"}
+
+
+def test_python_3_8_needs_no_compiler(lock):
+    assert "--no-binary" not in lock("requirements", "3.8")
+
+
+def test_versions_are_kept_although_the_locks_have_headers(script):
+    """The options on top of one lock belonged to the last package of the lock before it once."""
+    text = "# Python 3.6\n--only-binary :all:\n\na==1 \\\n    --hash=sha256:0\n# Python 3.6\n--no-binary a,b\n\nb==2\n"
+    assert script("lock").split(text) == {"a": "a==1 \\\n    --hash=sha256:0\n", "b": "b==2\n"}
