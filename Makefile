@@ -1,6 +1,6 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
-.PHONY: help train eval preflight mini-pets pets-tfrecord tensorboard setup
+.PHONY: help train eval preflight export detect mini-pets pets-tfrecord tensorboard setup
 .PHONY: test test-fast test-full test-faults test-api test-image lock clean
 
 PYTHON ?= python3
@@ -14,6 +14,12 @@ train:  ## train, evaluate and show the result: on all GPUs, or on the CPU where
 
 eval:  ## evaluate the checkpoints of a run (RUN_DIR=)
 	@$(LAUNCH) eval
+
+export:  ## write a trained model as frozen graph, SavedModel and TFLite (RUN_DIR=, CHECKPOINT=, OUT=)
+	@$(LAUNCH) export $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") $(if $(OUT),--out "$(OUT)")
+
+detect:  ## draw what an export finds on pictures (MODEL=RUN/export/STEP IMAGES="a.jpg b.jpg", OUT=, MIN_SCORE=)
+	@$(LAUNCH) detect --model "$(MODEL)" --out "$(or $(OUT),detections)" --min-score $(or $(MIN_SCORE),0.5) $(IMAGES)
 
 preflight:  ## say in seconds whether a training can work here, and what to do where not
 	@$(LAUNCH) preflight

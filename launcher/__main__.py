@@ -23,6 +23,8 @@ usage: python3 -m launcher COMMAND
   setup [--tests]   prepare the place to run in; --tests: the virtual environment that the tests use
   train             train, then evaluate (settings are variables: docs/settings.md)
   eval              evaluate the checkpoints of a run
+  export [ARGS]     write the files of a trained model (entrypoint.py export --help)
+  detect ARGS       draw what an export finds on pictures (entrypoint.py detect --help)
   preflight         say whether a training can work here
   data NAME         prepare the dataset mini-pets or pets (PETS_DIR: a folder with the pictures)
   tensorboard       show the curves of runs/ on 127.0.0.1:6006
@@ -100,6 +102,26 @@ def run_entrypoint(command, arguments, environ):
     return in_environment(environ, ["entrypoint.py", command])
 
 
+def export(arguments, environ):
+    # Only converting pets reads PETS_DIR, and compose would refuse to start anything where it names no folder.
+    environ = dict(environ, PETS_DIR="")
+    place = find_place(environ, gpus=None)
+    say(place.line)
+    if place.kind == "docker":
+        return in_container(environ, ["export"] + arguments)
+    return in_environment(environ, ["entrypoint.py", "export"] + arguments)
+
+
+def detect(arguments, environ):
+    environ = dict(environ, PETS_DIR="")
+    place = find_place(environ, gpus=None)
+    say(place.line)
+    if place.kind == "docker":
+        arguments, volumes = where.mounted(arguments, ROOT)
+        return in_container(environ, ["detect"] + arguments, volumes)
+    return in_environment(environ, ["entrypoint.py", "detect"] + arguments)
+
+
 def data(arguments, environ):
     if len(arguments) != 1 or arguments[0] not in DATASETS:
         raise LaunchError(
@@ -174,6 +196,8 @@ COMMANDS = {
     "train": train,
     "eval": evaluate,
     "preflight": preflight,
+    "export": export,
+    "detect": detect,
     "data": data,
     "tensorboard": tensorboard,
     "python": python,

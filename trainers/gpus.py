@@ -90,8 +90,8 @@ def generation(gpu, cuda):
     if gpu.capability > newest:
         if gpu.capability <= NEWEST_CAPABILITY[(12, 1)]:
             return "error", "%s is too new: %s" % (of, fits), (
-                "Its base image is BASE_IMAGE=%s (TensorFlow 1.15, CUDA 12.1, Python 3.8, for which docker/ has no locks "
-                "yet); or train on another GPU." % NEWER_IMAGE)
+                "Build on BASE_IMAGE=%s (TensorFlow 1.15.5, CUDA 12.1; docs/gpus.md says what is proven of it), or train "
+                "on another GPU." % NEWER_IMAGE)
         return "error", "%s is too new: %s" % (of, fits), (
             "No TensorFlow 1.15 image knows it (the last is %s); train on another GPU." % NEWER_IMAGE)
     if gpu.capability >= UNPROVEN:

@@ -149,7 +149,8 @@ ON_THE_HOST = {
     "EVAL_GPUS": ("none", "GPUs the evaluation beside a training may use; `none` evaluates on the CPU"),
     "MEMLOCK": ("8388608", "bytes a container may lock; `-1` where NCCL has to for InfiniBand"),
     "DOCKER_RUNTIME": ("nvidia", "`runc` on a machine without GPUs"),
-    "BASE_IMAGE": ("tensorflow/tensorflow:1.15.0-gpu-py3", "the image that ours is built on"),
+    "BASE_IMAGE": ("tensorflow/tensorflow:1.15.0-gpu-py3", "the image that ours is built on (docs/gpus.md)"),
+    "READ_ONLY": ("false", "`true`: a read-only root file system in containers; /tmp is in memory either way"),
     "PETS_DIR": ("", "a folder with Oxford-IIIT Pet in its own layout, instead of downloading it"),
 }
 

@@ -1,5 +1,12 @@
 """What is in the image."""
+import hashlib
 import io
+import json
+import os
+import re
+import shutil
+import tarfile
+import time
 
 import pytest
 
@@ -35,8 +42,16 @@ def test_the_api_is_the_pinned_one_with_all_patches(run):
 def test_only_what_runs_is_in_it(run):
     found = run(["-c", "import os; print(*sorted(os.listdir('/opt/tfod-train')))"], entrypoint=PYTHON)
     assert found.log.split() == [
-        "api", "configs", "data_prep", "docker", "entrypoint.py", "object_detection_patches", "trainers",
+        "NOTICE", "api", "configs", "data_prep", "docker", "entrypoint.py", "object_detection_patches", "trainers",
         "venv"]
+
+
+def test_the_notice_names_the_api_and_every_package_with_its_licence(run):
+    notice = run(["NOTICE"], entrypoint="cat", working_dir="/opt/tfod-train").log
+    assert "tensorflow/models, commit 170c71cc555d458d2c85775bca92f802238e4dab" in notice
+    packages = dict(re.findall(r"^  (\S+) \S+: (.+)$", notice, re.MULTILINE))
+    assert packages["numpy"].startswith("BSD") and packages["requests"].startswith("Apache")
+    assert len(packages) == 36 and "see its page" not in notice
 
 
 def test_no_python_file_is_compiled_again_at_each_start(run):
@@ -65,3 +80,77 @@ def test_a_base_with_another_python_is_refused_with_a_sentence(compose, engine, 
         engine.images.remove("tfod-train-test-base")
     assert built.code != 0
     assert "The base image has Python 3.9, for which there is no lock." in built.log
+
+
+def listing(engine, image):
+    """{path: (mode, time, sha256 or target)} of everything under /opt in an image."""
+    container = engine.containers.create(image)
+    try:
+        chunks, _ = container.get_archive("/opt/tfod-train")
+        data = io.BytesIO(b"".join(chunks))
+    finally:
+        container.remove()
+    found = {}
+    with tarfile.open(fileobj=data) as archive:
+        for member in archive:
+            content = hashlib.sha256(archive.extractfile(member).read()).hexdigest() if member.isfile() else None
+            found[member.name] = (member.mode, member.mtime if member.isfile() else None, content or member.linkname)
+    return found
+
+
+def test_two_builds_of_one_commit_give_the_same_files(compose, engine, image, clone):
+    """Each package, the API and the project: content, mode and time; the second build takes nothing from a cache."""
+    first = listing(engine, image)
+    compose.tag = "tfod-train-again:" + compose.name
+    override = os.path.join(clone, compose.name + ".yaml")
+    with open(override, "w") as file:
+        json.dump({"services": {"data": {"image": compose.tag}}}, file)
+    try:
+        built = compose.call("-f", "compose.yaml", "-f", override, "--progress", "plain", "build", "--no-cache", "data")
+        assert built.code == 0, built.log
+        assert re.search(r"Building on \S+ with Python 3\.\d\.", built.log)
+        second = listing(engine, engine.images.get(compose.tag))
+    finally:
+        os.remove(override)
+        if engine.images.list(compose.tag):
+            engine.images.remove(compose.tag, force=True)
+    assert len(first) > 5000
+    assert sorted(name for name in set(first) | set(second) if first.get(name) != second.get(name)) == []
+
+
+def test_changed_code_rebuilds_only_the_last_layer_in_seconds(compose, clone, engine):
+    compose.build()
+    before = engine.images.get("tfod-train").attrs["RootFS"]["Layers"]
+    path = os.path.join(clone, "trainers", "__init__.py")
+    kept = path + ".kept"
+    shutil.copy2(path, kept)
+    try:
+        with open(path, "a") as file:
+            file.write("# changed {}\n".format(time.time()))
+        began = time.time()
+        built = compose.build()
+        seconds = time.time() - began
+        layers = engine.images.get("tfod-train").attrs["RootFS"]["Layers"]
+    finally:
+        os.replace(kept, path)
+        compose.build()
+    assert built.code == 0, built.log
+    print("rebuilt in {:.1f} s".format(seconds))
+    assert layers[:-1] == before[:-1] and layers[-1] != before[-1]
+    assert seconds < 10
+
+
+def test_no_layer_has_a_cache_or_a_secret(engine, image):
+    """What a layer hid from the next would be in none of our layers: each but one is a copy into /opt/tfod-train."""
+    base = engine.images.get(image.labels["org.opencontainers.image.base.name"])
+    added = image.history()[:len(image.history()) - len(base.history())]
+    layers = [step["CreatedBy"] for step in added if step["CreatedBy"].startswith(("COPY", "ADD", "RUN"))]
+    assert len(layers) == len(image.attrs["RootFS"]["Layers"]) - len(base.attrs["RootFS"]["Layers"])
+    others = [layer for layer in layers if not re.match(r"COPY \S+ /opt/tfod-train(/\w+)? ", layer)]
+    assert len(others) == 1 and " mkdir /data /runs " in others[0]
+    stray = re.compile(r"(^|/)(\.cache|\.env|\.git|\.netrc|\.pypirc|pip\.conf|\.ssh|id_rsa)(/|$)|\.(pem|key|whl|lock|log)$")
+    # certifi's list of certificate authorities is public.
+    assert [name for name in listing(engine, image)
+            if stray.search(name) and not name.endswith("certifi/cacert.pem")] == []
+    told = json.dumps([[step["CreatedBy"] for step in added], image.attrs["Config"]["Env"]])
+    assert not re.search(r"(?i)(passw|secret|token|api_?key|://[^/\s]+@)", told)

@@ -27,6 +27,8 @@ def test_one_command_trains_and_evaluates(compose, clone):
     assert train.lines[0].startswith("Training ssd_mobilenet_v1 on mini-pets")
     assert train.lines[-1] == "Results are in runs/mirrored."
     assert compose.ended("data").code == 0
+    written = [change["Path"] for change in compose.container("train").diff() or []]
+    assert [path for path in written if not path.startswith(("/tmp", "/runs", "/data"))] == []
     assert_evaluated(clone, "runs/mirrored", 15)
 
 
