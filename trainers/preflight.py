@@ -200,7 +200,7 @@ def locked_memory(limit, several_gpus):
 def _records(settings):
     name, folder, _ = datasets.locate(settings)
     if name == "mini-pets" and settings.dataset in (None, name) and not os.path.exists(
-            os.path.join(folder, datasets.DESCRIPTION)):
+            os.path.join(folder, datasets.DATASET_FILE)):
         return Line("records", OK, "mini-pets is not there yet; training draws it first."), None
     found = datasets.load(settings)
     return Line("records", OK, "%s: %d pictures to train on, %d to evaluate, %d classes in the label map." % (

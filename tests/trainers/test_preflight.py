@@ -70,6 +70,12 @@ def test_a_missing_gpu_and_a_wrong_config_are_told_together_and_the_rest_is_stil
     assert line(report, "records").level == "ok" and report.code == 3
 
 
+def test_the_built_in_dataset_may_be_missing_because_training_draws_it(look, tmp_path):
+    report = look(DATASET="", DATA_DIR=str(tmp_path / "nothing"))
+    assert line(report, "records").text == "mini-pets is not there yet; training draws it first."
+    assert report.code == 0
+
+
 def test_settings_alone_are_exit_code_2(look):
     assert look(BATCH_SIZE="9").code == 2
 
