@@ -9,7 +9,8 @@ import time
 from google.protobuf import text_format
 
 from data_prep import files
-from trainers import best, compare, dataset as datasets, devices as device_choice, pipeline, run_dir as runs
+from trainers import best, compare, dataset as datasets, devices as device_choice, manifest, pipeline
+from trainers import run_dir as runs
 from trainers.errors import FAILED, PREFLIGHT_FAILED, Refused
 from trainers.files import write_json
 from trainers.signals import StopRequest
@@ -174,7 +175,7 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
     return {"model": pipeline.model_of(config).feature_extractor.type, "weights": own.weights,
             "pictures_compared": len(records), "compared": compared, "tflite_missing": obstacle,
             "tflite_input": tflite_input._asdict() if tflite_input else None, "files": _checksums(folder),
-            "versions": runs.versions(), "made": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+            "versions": manifest.versions(), "made": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
 
 
 def _same(name, expected, found, config, console):

@@ -1,9 +1,7 @@
-"""RUN_DIR: is there a run to go on with, may we write here, and what is it (run.json)?"""
+"""RUN_DIR: is there a run to go on with, and may we write here?"""
 import errno
 import fcntl
-import json
 import os
-import platform
 import re
 import shutil
 import time
@@ -13,10 +11,10 @@ from google.protobuf import text_format
 from data_prep import files
 from trainers import checkpoint_files, pipeline
 from trainers.errors import PREFLIGHT_FAILED, Refused
-from trainers.files import read_json, write_json
+from trainers.files import read_json
+from trainers.manifest import NAME as MANIFEST
 
 CONFIG = "pipeline.config"
-MANIFEST = "run.json"
 LOG = "train.log"
 STATE = "checkpoint"
 TORN = "torn-"
@@ -240,43 +238,6 @@ def check_free_space(folder, needed_bytes):
 
 def write_config(folder, config):
     files.write(os.path.join(folder, CONFIG), text_format.MessageToString(config).encode("utf-8"))
-
-
-def write_manifest(folder, settings, dataset, devices, config_path, changes, start_step):
-    """run.json at the start of a run: enough to say what it is; `finish_manifest` adds how it ended."""
-    write_json(os.path.join(folder, MANIFEST), {
-        "settings": json.loads(settings.json()),
-        "config_file": config_path,
-        "config_changes": changes,
-        "dataset": {"name": dataset.name, "folder": dataset.folder,
-                    "shards": {name: split["shards"] for name, split in dataset.description["splits"].items()}},
-        "devices": {"kind": devices.kind, "count": devices.count},
-        "versions": versions(),
-        "start_step": start_step,
-        "started": _now(),
-        "outcome": "running",
-    })
-
-
-def finish_manifest(folder, outcome, step, exit_code):
-    """Adds the end of a run to run.json: outcome is a word or two, step the last finished one."""
-    path = os.path.join(folder, MANIFEST)
-    manifest = read_json(path) or {}
-    manifest.update(outcome=outcome, step=step, exit_code=exit_code, ended=_now())
-    write_json(path, manifest)
-
-
-def _now():
-    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
-
-
-def versions():
-    import pkg_resources
-    wanted = ("tensorflow-gpu", "tensorflow", "tf-slim", "numpy", "protobuf", "pycocotools", "pillow")
-    installed = {package.project_name.lower(): package.version for package in pkg_resources.working_set}
-    versions = {name: installed[name] for name in wanted if name in installed}
-    versions["python"] = platform.python_version()
-    return versions
 
 
 def is_training(folder):

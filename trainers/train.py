@@ -3,8 +3,8 @@ import os
 import sys
 import time
 
-from trainers import batch_norm, data, devices as device_choice, early_stop, exhausted, pipeline, preflight
-from trainers import repeatable, run_dir as runs, zoo
+from trainers import batch_norm, data, devices as device_choice, early_stop, exhausted, manifest, pipeline
+from trainers import preflight, repeatable, run_dir as runs, zoo
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused, refuse_arguments
 from trainers.health import Health
@@ -29,7 +29,7 @@ def train(settings, console, arguments):
     if start_step >= config.train_config.num_steps:
         console.say("This run is finished: %s holds step %d, and %d steps were asked for. No step is taken." % (
             folder, start_step, config.train_config.num_steps))
-        runs.finish_manifest(folder, "finished", start_step, 0)
+        manifest.finish(folder, "finished", start_step, 0)
         return _afterwards(settings, console, folder)
     for line in report.warnings:
         console.say("%s %s" % (line.text, line.do))
@@ -39,7 +39,7 @@ def train(settings, console, arguments):
         # The run's own checkpoint is gone on from; what it began with is not read again.
         config.train_config.ClearField("fine_tune_checkpoint")
     early_stop.withdraw(folder)
-    runs.write_manifest(folder, settings, dataset, devices, config_path, changes, start_step)
+    manifest.start(folder, settings, config, dataset, devices, config_path, changes, start_step)
     return _run(settings, console, devices, config, folder) or _afterwards(settings, console, folder)
 
 
@@ -192,7 +192,7 @@ def _newest(folder):
 
 def _end(folder, outcome, hooks, code):
     try:
-        runs.finish_manifest(folder, outcome, hooks[0].step if hooks else None, code)
+        manifest.finish(folder, outcome, hooks[0].step if hooks else None, code)
     except OSError:
         pass        # the disk may be full or gone, which is said elsewhere; how it ended, the exit code says too
 

@@ -122,14 +122,6 @@ def test_too_little_space_for_the_checkpoints_is_refused(tmp_path):
     assert refused.value.code == 3
 
 
-def test_the_manifest_says_how_a_run_ended(a_run, tmp_path, config):
-    from trainers import files, run_dir
-    folder = a_run(tmp_path / "run", config)
-    run_dir.finish_manifest(folder, "stopped", 7, 143)
-    manifest = files.read_json(os.path.join(folder, run_dir.MANIFEST))
-    assert (manifest["outcome"], manifest["step"], manifest["exit_code"]) == ("stopped", 7, 143)
-
-
 @pytest.mark.parametrize("content", ["precious", '{"other": 1}', "[1]"])
 def test_a_foreign_manifest_is_refused_and_left_alone(content, tmp_path, config, read_settings):
     (tmp_path / "run.json").write_text(content)
