@@ -1,7 +1,7 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
 .PHONY: help train eval preflight export detect mini-pets pets-tfrecord tensorboard setup
-.PHONY: test test-fast test-full test-faults test-api test-image lock clean
+.PHONY: test test-fast test-full test-faults test-api test-image lock pin-base sbom clean
 
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m launcher
@@ -56,6 +56,12 @@ test-image:  ## the tests of the Docker image, where an engine answers
 
 lock:  ## resolve docker/*.in anew into the locks beside them
 	@$(PYTHON) docker/lock.py
+
+pin-base:  ## ask the registry for the digest of BASE_IMAGE and write it to .env
+	@$(LAUNCH) pin-base
+
+sbom:  ## print what the image adds to its base, as CycloneDX JSON (BASE_PYTHON=3.8 for NVIDIA's)
+	@$(PYTHON) docker/sbom.py --python $(or $(BASE_PYTHON),3.6)
 
 clean:  ## remove the environment and caches; runs/ and data/ stay
 	@rm -rf .venv .pytest_cache .hypothesis && find . -name __pycache__ -type d -prune -exec rm -rf {} +

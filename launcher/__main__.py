@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 
-from launcher import LaunchError, environment, host, say, where
+from launcher import LaunchError, environment, host, pin_base, say, where
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD_LOG = os.path.join("runs", "docker-build.log")
@@ -30,6 +30,7 @@ usage: python3 -m launcher COMMAND
   tensorboard       show the curves of runs/ on 127.0.0.1:6006
   python ARGS...    run the virtual environment's Python
   pytest ARGS...    run tests in the virtual environment
+  pin-base          ask the registry for the digest of BASE_IMAGE and write it to .env
   image-tests DIR   test the image; DIR/engine-up and DIR/base-image start an engine where none answers
 
 RUN_IN=docker or RUN_IN=venv says where; otherwise it is found out."""
@@ -191,6 +192,14 @@ def image_tests(arguments, environ):
     return pytest(["tests/image", "-m", "image"], environ)
 
 
+def write_pin(arguments, environ):
+    if arguments:
+        raise LaunchError("{} takes no arguments, and got {}.".format("pin-base", " ".join(arguments)),
+                          "The image is a variable: make pin-base BASE_IMAGE=NAME:TAG", code=2)
+    say(pin_base.pin(ROOT, environ.get("BASE_IMAGE") or host.BASE_IMAGE))
+    return 0
+
+
 COMMANDS = {
     "setup": setup,
     "train": train,
@@ -202,6 +211,7 @@ COMMANDS = {
     "tensorboard": tensorboard,
     "python": python,
     "pytest": pytest,
+    "pin-base": write_pin,
     "image-tests": image_tests,
 }
 

@@ -62,7 +62,6 @@ def on_python38(base, compose, clone, engine):
 def test_it_is_built_from_the_locks_for_3_8_with_the_bases_numpy_and_protobuf(on_python38, engine):
     assert "Building on tfod-train-test-python38 with Python 3.8." in on_python38
     look = (
-        "import sys; sys.path.insert(0, '/build/object_detection_patches/..')\n"
         "import numpy, google.protobuf, scipy.io, lxml.etree, PIL.Image, pycocotools.mask, pydantic\n"
         "from object_detection.protos import pipeline_pb2\n"
         "import importlib.util\n"

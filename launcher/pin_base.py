@@ -1,0 +1,152 @@
+"""`make pin-base`: asks the registry for the digest of BASE_IMAGE's tag and writes it into .env.
+
+A tag may name another image tomorrow; its digest names this one. Standard library only, so that it needs neither Docker
+nor buildx. Registries answer as the OCI distribution specification says; a public image needs no login.
+"""
+import hashlib
+import json
+import os
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import NamedTuple
+
+from launcher import LaunchError
+
+SECONDS = 30
+# An index names the image of each platform; Docker chooses from it, so its digest is the one to pin.
+KINDS = ", ".join([
+    "application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json",
+    "application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json"])
+LARGEST = 4 * 2 ** 20    # bytes of a manifest, as registries limit it
+REFERENCE = re.compile(r"(?P<name>[a-z0-9][\w.:/-]*?)(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?$")
+
+
+class Reference(NamedTuple):
+    """`registry/repository:tag`; `name` is repository and registry as they were written."""
+    registry: str
+    repository: str
+    tag: str
+    name: str
+    digest: str
+
+
+def parse(text):
+    """The Reference that a BASE_IMAGE names, read as Docker reads it: without a registry it is Docker Hub's.
+
+    Raises LaunchError: code 2, it is no reference.
+    """
+    found = REFERENCE.match(text)
+    if not found:
+        raise LaunchError("BASE_IMAGE={} is not the name of an image.".format(text),
+                          "Write REGISTRY/NAME:TAG, for example nvcr.io/nvidia/tensorflow:23.03-tf1-py3.", code=2)
+    name = found.group("name")
+    first, _, rest = name.partition("/")
+    if rest and ("." in first or ":" in first or first == "localhost"):
+        registry, repository = first, rest
+    else:
+        registry, repository = "registry-1.docker.io", name if rest else "library/" + name
+    return Reference(registry, repository, found.group("tag") or "latest", name, found.group("digest") or "")
+
+
+def digest(reference):
+    """Asks the registry; returns "sha256:…" of the tag's manifest, computed from what it sent.
+
+    Raises LaunchError: code 3, it does not answer, has no such image, wants a login or contradicts itself.
+    """
+    # As Docker does: a registry on this machine may speak without TLS.
+    host = reference.registry.split(":")[0]
+    scheme = "http" if host in ("localhost", "127.0.0.1") else "https"
+    url = "{}://{}/v2/{}/manifests/{}".format(scheme, reference.registry, reference.repository, reference.tag)
+    try:
+        body, told = _get(url, {"Accept": KINDS})
+    except urllib.error.HTTPError as error:
+        challenge = error.headers.get("WWW-Authenticate") or ""
+        if error.code != 401 or not challenge.lower().startswith("bearer "):
+            raise _refused(reference, error.code)
+        try:
+            body, told = _get(url, {"Accept": KINDS, "Authorization": "Bearer " + _token(challenge)})
+        except urllib.error.HTTPError as second:
+            raise _refused(reference, second.code)
+        except (OSError, ValueError) as second:
+            raise _silent(reference, second)
+    except (OSError, ValueError) as error:
+        raise _silent(reference, error)
+    computed = "sha256:" + hashlib.sha256(body).hexdigest()
+    if told and told != computed:
+        raise LaunchError("{} sent something that does not have the digest it names.".format(reference.registry),
+                          "Nothing was written; try again, and look for a proxy that changes answers.")
+    return computed
+
+
+def _get(url, headers):
+    """(body, digest named by the server or None) of an address."""
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=SECONDS) as answer:
+        body = answer.read(LARGEST + 1)
+        if len(body) > LARGEST:
+            raise ValueError("a manifest of more than {} bytes".format(LARGEST))
+        return body, answer.headers.get("Docker-Content-Digest")
+
+
+def _token(challenge):
+    """The token for anybody that a registry's challenge says where to get."""
+    fields = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
+    query = urllib.parse.urlencode({name: fields[name] for name in ("service", "scope") if name in fields})
+    body, _ = _get("{}?{}".format(fields.get("realm", ""), query), {})
+    answer = json.loads(body.decode())
+    return answer.get("token") or answer["access_token"]
+
+
+def _refused(reference, code):
+    name = "{}:{}".format(reference.name, reference.tag)
+    if code in (401, 403):
+        return LaunchError("{} does not show {} without a login.".format(reference.registry, name),
+                           "After `docker login {}`, `docker pull {}` prints the digest; write BASE_IMAGE={}@sha256:… "
+                           "into .env.".format(reference.registry, name, name))
+    if code == 404:
+        return LaunchError("{} has no image {}.".format(reference.registry, name),
+                           "Correct BASE_IMAGE; docs/gpus.md has the images that fit.")
+    return LaunchError("{} answered with {} when asked for {}.".format(reference.registry, code, name),
+                       "Nothing was written; try again later.")
+
+
+def _silent(reference, error):
+    reason = getattr(error, "reason", None) or error
+    return LaunchError("{} cannot be asked for the digest: {}.".format(reference.registry, reason),
+                       "Nothing was written; check the network and its proxy (HTTPS_PROXY), and try again.")
+
+
+def pinned(text, value):
+    """The text of a .env file in which BASE_IMAGE is `value`: its lines are kept, the last BASE_IMAGE is replaced."""
+    lines = text.splitlines()
+    at = [number for number, line in enumerate(lines) if re.match(r"\s*(export\s+)?BASE_IMAGE\s*=", line)]
+    if at:
+        lines[at[-1]] = "BASE_IMAGE=" + value
+    else:
+        lines.append("BASE_IMAGE=" + value)
+    return "\n".join(lines) + "\n"
+
+
+def pin(root, image):
+    """Writes the digest of `image` into root/.env; returns the line to show."""
+    reference = parse(image)
+    found = digest(reference)
+    value = "{}:{}@{}".format(reference.name, reference.tag, found)
+    path = os.path.join(root, ".env")
+    try:
+        with open(path) as file:
+            before = file.read()
+    except FileNotFoundError:
+        before = ""
+    after = pinned(before, value)
+    if after == before:
+        return "BASE_IMAGE={} is pinned in .env already, and the registry has no newer one.".format(value)
+    temporary = path + ".new"
+    with open(temporary, "w") as file:
+        file.write(after)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    moved = " (it was {})".format(reference.digest) if reference.digest not in ("", found) else ""
+    return "Wrote BASE_IMAGE={} to .env{}.".format(value, moved)

@@ -1,0 +1,43 @@
+"""The bill of materials names what the locks install, and is CycloneDX."""
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(params=["3.6", "3.8"])
+def bill(request, root):
+    out = subprocess.check_output([sys.executable, "docker/sbom.py", "--python", request.param], cwd=root)
+    return request.param, json.loads(out.decode()), out
+
+
+def test_every_package_of_the_lock_and_the_api_is_in_it_once(bill, root):
+    python, told, _ = bill
+    with open("{}/docker/requirements-{}.lock".format(root, python)) as file:
+        locked = set(re.findall(r"^([a-z0-9][a-z0-9._-]*==\S+)", file.read(), re.MULTILINE))
+    packages = ["{0[name]}=={0[version]}".format(each) for each in told["components"] if "pypi" in each["purl"]]
+    assert set(packages) == locked and len(packages) == len(locked)
+    api, = [each for each in told["components"] if "pypi" not in each["purl"]]
+    assert api["version"] == "170c71cc555d458d2c85775bca92f802238e4dab" and api["modified"] is True
+    assert api["licenses"] == [{"license": {"id": "Apache-2.0"}}]
+
+
+def test_it_has_what_cyclonedx_1_4_asks_for(bill):
+    """The required fields and patterns of its JSON schema."""
+    _, told, _ = bill
+    assert (told["bomFormat"], told["specVersion"], told["version"]) == ("CycloneDX", "1.4", 1)
+    assert re.match(r"urn:uuid:[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", told["serialNumber"])
+    for each in told["components"] + [told["metadata"]["component"]]:
+        assert each["type"] in ("library", "container") and each["name"]
+        assert all(one["alg"] == "SHA-256" and re.match("[0-9a-f]{64}$", one["content"])
+                   for one in each.get("hashes", []))
+    references = [each["bom-ref"] for each in told["components"]] + ["tfod-train"]
+    assert len(references) == len(set(references))
+    assert {one for each in told["dependencies"] for one in each["dependsOn"]} < set(references)
+
+
+def test_the_same_locks_give_the_same_bill(bill, root):
+    python, _, out = bill
+    assert subprocess.check_output([sys.executable, "docker/sbom.py", "--python", python], cwd=root) == out
