@@ -13,7 +13,7 @@ from typing import Any, List, NamedTuple
 from google.protobuf import text_format
 from object_detection.protos import input_reader_pb2, pipeline_pb2
 
-from trainers import repeatable, zoo
+from trainers import buffers, repeatable, zoo
 from trainers.errors import SETTINGS_REFUSED, Refused
 
 PROJECT_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -85,7 +85,7 @@ def _where_it_fails(error):
     return what, "Correct it there."
 
 
-def effective(config, settings, dataset, devices):
+def effective(config, settings, dataset, devices, ram=None):
     """The config a run really uses.
 
     Args:
@@ -93,6 +93,7 @@ def effective(config, settings, dataset, devices):
         settings: Settings.
         dataset: trainers.dataset.Dataset.
         devices: trainers.devices.Devices.
+        ram: bytes of memory that the input's buffers are fitted to; None leaves them as config and API have them.
 
     Returns:
         Effective.
@@ -108,6 +109,7 @@ def effective(config, settings, dataset, devices):
     _use_moving_average(config, settings, changes)
     _use_fine_tune_checkpoint(config, settings, changes)
     _use_seed(config, settings, changes)
+    _use_ram(config, settings, dataset, devices, ram, changes)
     _clear_sync_replicas(config, devices, changes)
     _refuse_unbatchable_shapes(config, devices)
     _refuse_quantised_replicas(config, settings, devices)
@@ -314,6 +316,16 @@ def _use_zoo_type(train, changes):
 def _use_seed(config, settings, changes):
     if settings.seed is not None:
         repeatable.order_input(config, lambda message, field, value: _set(message, field, value, changes, "SEED"))
+
+
+def _use_ram(config, settings, dataset, devices, ram, changes):
+    described = buffers.records(dataset.description)
+    if ram is None or described is None:
+        return
+    boxes = dataset.most_boxes if config.train_input_reader.load_instance_masks else 0
+    asked = buffers.of(config, settings.trainer.value, devices.count, described, boxes)
+    for message, field, value in buffers.fitting(asked, ram):
+        _set(message, field, value, changes, "so that input fits %.1f GB of memory" % (ram / 1e9))
 
 
 def _clear_sync_replicas(config, devices, changes):

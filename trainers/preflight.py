@@ -10,7 +10,7 @@ import shutil
 from typing import Any, List, NamedTuple
 
 from trainers import checkpoint_files, checkpoint_size, dataset as datasets, devices as device_choice, gpus
-from trainers import pipeline, run_dir as runs, zoo
+from trainers import pipeline, ram, run_dir as runs, zoo
 from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 
 OK, WARNING, ERROR = "ok", "warning", "error"
@@ -231,7 +231,7 @@ def _with_config(plan, lines, settings):
 
 
 def _effective(written, path, settings, plan):
-    effective = pipeline.effective(written, settings, plan.dataset, plan.devices)
+    effective = pipeline.effective(written, settings, plan.dataset, plan.devices, ram.limit())
     classes, count = pipeline.model_of(written).num_classes, len(plan.dataset.classes)
     said = "num_classes is the label map's %d" % count if classes == count else (
         "num_classes %d is set to the label map's %d" % (classes, count))

@@ -84,6 +84,25 @@ def test_a_seed_lets_the_input_come_in_one_order_and_says_so(effective):
     assert effective().config.train_input_reader.num_readers == 2
 
 
+def test_a_small_memory_shrinks_the_buffers_that_the_config_leaves_open_and_says_so(
+        read_settings, dataset, two_cpus, project_dir):
+    from trainers import pipeline
+    parsed = pipeline.parse(os.path.join(project_dir, "configs/ssd_mobilenet_v1_pets.config"))
+    dataset.description["splits"]["train"]["shards"] = [{"bytes": 26 * 10 ** 6, "examples": 260}] * 10
+    sizes = {side: {"median": pixels} for side, pixels in (("width", 500), ("height", 375))}
+    described = dataset._replace(description=dict(dataset.description, picture_sizes=sizes))
+    settings = read_settings(DEVICE="cpu", FINE_TUNE_CHECKPOINT="none")
+
+    def made(ram):
+        return pipeline.effective(parsed, settings, described, two_cpus, ram)
+    small, ample = made(10 ** 9), made(32 * 10 ** 9)
+    assert ample == made(None)
+    why = "so that input fits 1.0 GB of memory"
+    assert [change for change in small.changes if change not in ample.changes] == [
+        "num_parallel_batches: 8 -> 1 (%s)" % why, "num_prefetch_batches: 2 -> 1 (%s)" % why]
+    assert small.config.train_input_reader.shuffle_buffer_size == 1024     # the config's own
+
+
 def test_pictures_of_different_sizes_cannot_share_a_batch(effective):
     assert effective("faster_rcnn_resnet101_pets", BATCH_SIZE="2").config.train_config.batch_size == 2
     with pytest.raises(Refused) as refused:
