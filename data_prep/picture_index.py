@@ -16,7 +16,8 @@ class PictureIndex:
 
     def __init__(self, root):
         self.root = root
-        self._by_stem, self._by_name, self._ignored = {}, {}, []
+        self._by_stem, self._ignored = {}, []
+        self._by_name = None     # made when a path is not there: it takes as much memory as the rest
         for name in visible_files(root):
             stem, extension = os.path.splitext(name)
             if extension.lower() in _NEVER or extension.startswith(_RECORDS) or not is_text(name):
@@ -24,7 +25,6 @@ class PictureIndex:
             else:
                 key = unicodedata.normalize("NFC", stem)
                 self._by_stem.setdefault(key, []).append(name)
-                self._by_name.setdefault(os.path.basename(key), set()).add(key)
 
     def find(self, stem, file_name=""):
         """The name, relative to the root, of the picture with this stem (a path without extension).
@@ -36,7 +36,7 @@ class PictureIndex:
         """
         key = unicodedata.normalize("NFC", stem)
         if key not in self._by_stem:
-            others = sorted(self._by_name.get(os.path.basename(key), ()))
+            others = self._of_this_name(os.path.basename(key))
             if not others:
                 raise ValueError("no picture of this name")
             if len(others) > 1:
@@ -54,6 +54,14 @@ class PictureIndex:
         if _rank(names[0])[0] < len(_EXTENSIONS):
             return names[0]  # it cannot be decoded either, and the reason is worth knowing
         raise ValueError("no picture of this name")
+
+    def _of_this_name(self, name):
+        """The stems, in any folder, whose last part is this name; sorted."""
+        if self._by_name is None:
+            self._by_name = {}
+            for stem in sorted(self._by_stem):
+                self._by_name.setdefault(os.path.basename(stem), []).append(stem)
+        return self._by_name.get(name, [])
 
     def ignored(self):
         """The files whose name says that they are no pictures, or is no text."""
