@@ -1,7 +1,7 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
 .PHONY: help train eval preflight export detect mini-pets pets-tfrecord tensorboard setup
-.PHONY: test test-fast test-full test-faults test-api test-image lock pin-base sbom clean
+.PHONY: test test-fast test-full test-faults test-api test-image smoke lock pin-base sbom clean
 
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m launcher
@@ -53,6 +53,9 @@ test-api:  ## the API's own tests on the patched API (2 minutes; `make test-full
 
 test-image:  ## the tests of the Docker image, where an engine answers
 	@$(LAUNCH) image-tests ../shared/docker
+
+smoke:  ## hold both trainers to their promises on all GPUs, or on two virtual CPU devices (8 minutes; runs/smoke)
+	@$(PYTHON) -m benchmarks.smoke $(if $(OUT),--out "$(OUT)")
 
 lock:  ## resolve docker/*.in anew into the locks beside them
 	@$(PYTHON) docker/lock.py
