@@ -223,7 +223,9 @@ def find_place(environ, gpus, command=None):
     def docker_problem():
         uses_gpu = bool(gpus) and where.wants_gpu(environ, gpus, command)
         needs_nvidia = uses_gpu and not environ.get("DOCKER_RUNTIME")
-        return where.docker_problem(host.ask_docker(image), needs_nvidia)
+        # Services that use no GPU start without a runtime.
+        runtime = "" if gpus is None else environ.get("DOCKER_RUNTIME") or ""
+        return where.docker_problem(host.ask_docker(image), needs_nvidia, runtime)
 
     def venv_problem():
         problem = where.platform_problem()

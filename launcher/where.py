@@ -16,7 +16,19 @@ One of these is enough:
   2. CPython 3.7 or 3.6, as python3.7 on the PATH or through pyenv: pyenv install 3.7
   3. uv, which brings Python 3.7 itself: python3 -m pip install --user uv"""
 
-DOCKER_WAY = "Install or start Docker Engine with compose 2.20 or newer; RUN_IN=venv runs without it."
+# What to do about each thing that docker_problem says; RUN_IN=venv always does without. The first
+# two end with a name of the user's, in which any word may be.
+DOCKER_CURES = (
+    ("the base image", "Check BASE_IMAGE and the network (`docker pull` says more), or load it with `docker load`"),
+    ("no runtime named", "Leave DOCKER_RUNTIME out, or name one of those that `docker info` lists"),
+    ("no docker command", "Install Docker Engine with compose 2.20 or newer (docs.docker.com/engine/install)"),
+    ("Docker's socket", "Join the group docker with `sudo usermod -aG docker $USER`, and log in again"),
+    ("no Docker engine", "Start Docker with `sudo systemctl start docker`"),
+    ("compose", "Install the package docker-compose-plugin, {}.{} or newer (docker-compose v1 will not do)".format(
+        *COMPOSE_NEEDED)),
+    ("nvidia-container-toolkit", "Install it, then `sudo nvidia-ctk runtime configure --runtime=docker` and restart "
+                                 "Docker; hosts with CDI or device reservations take DOCKER_RUNTIME=runc and docs/gpus.md"),
+)
 PYTHON_WAYS = "Install one with `pyenv install 3.7`, or uv, which does it alone; RUN_IN=docker needs none."
 
 
@@ -38,8 +50,19 @@ class DockerAnswer(NamedTuple):
     base_image_found: bool = False
 
 
-def docker_problem(answer, needs_nvidia):
-    """Why Docker cannot be used, as half a sentence; None when it can."""
+def docker_cure(problem):
+    """What to do about what docker_problem said."""
+    cure = next(cure for word, cure in DOCKER_CURES if word in problem)
+    return cure + "; RUN_IN=venv runs without Docker."
+
+
+def docker_problem(answer, needs_nvidia, runtime=""):
+    """Why Docker cannot be used, as half a sentence; None when it can.
+
+    Args:
+      needs_nvidia: the runtime nvidia is going to be asked for.
+      runtime: DOCKER_RUNTIME, "" when not set.
+    """
     if answer.engine is None:
         return answer.why_not
     needed = "{}.{}".format(*COMPOSE_NEEDED)
@@ -51,6 +74,8 @@ def docker_problem(answer, needs_nvidia):
         )
     if needs_nvidia and "nvidia" not in answer.runtimes:
         return "this machine has a GPU, but Docker has no nvidia runtime (nvidia-container-toolkit)"
+    if runtime and runtime not in answer.runtimes:
+        return "Docker has no runtime named {}".format(runtime)
     if not answer.base_image_found:
         return "the base image {} is neither on this machine nor reachable".format(answer.base_image)
     return None
@@ -94,7 +119,7 @@ def choose(run_in, ask_docker, ask_venv):
         why = "RUN_IN=docker" if run_in else "an engine answers; RUN_IN=venv does without"
         return Place("docker", "Running in Docker ({}).".format(why))
     if run_in == "docker":
-        raise LaunchError("RUN_IN=docker cannot be met: {}.".format(no_docker), DOCKER_WAY)
+        raise LaunchError("RUN_IN=docker cannot be met: {}.".format(no_docker), docker_cure(no_docker))
     no_venv = ask_venv()
     if no_venv is None:
         line = "Running in a virtual environment ({}); RUN_IN=docker insists on Docker.".format(no_docker)

@@ -113,8 +113,23 @@ def test_a_gpu_without_the_nvidia_runtime_is_not_trained_on_in_docker(machine):
     machine.add_gpus(1)
     done = machine.run("train", RUN_IN="docker")
     assert done.returncode == 3
-    assert "nvidia-container-toolkit" in done.err
+    assert "nvidia-container-toolkit" in done.err and "sudo nvidia-ctk runtime configure" in done.err
     assert machine.run("train", RUN_IN="docker", DEVICE="cpu").returncode == 0
+
+
+def test_a_runtime_that_docker_does_not_have_is_named_before_compose_fails(machine):
+    machine.add_docker(info="echo 24.0.7 runc")
+    done = machine.run("train", RUN_IN="docker", DOCKER_RUNTIME="nvidai")
+    assert (done.returncode, done.err.splitlines()[0]) == (
+        3, "RUN_IN=docker cannot be met: Docker has no runtime named nvidai.")
+
+
+def test_no_docker_at_all_is_told_where_it_is_asked_for(machine):
+    done = machine.run("preflight", RUN_IN="docker")
+    assert done.err.splitlines() == [
+        "RUN_IN=docker cannot be met: there is no docker command.",
+        "Install Docker Engine with compose 2.20 or newer (docs.docker.com/engine/install); RUN_IN=venv runs without "
+        "Docker."]
 
 
 def test_a_base_image_that_is_only_reachable_will_do(machine):
@@ -123,21 +138,25 @@ def test_a_base_image_that_is_only_reachable_will_do(machine):
 
 
 @pytest.mark.parametrize(
-    "docker, reason",
+    "docker, reason, cure",
     [
-        ({"info": "exit 1"}, "no Docker engine answers"),
-        ({"info": "echo; exit 0"}, "no Docker engine answers"),
-        ({"info": "echo 'Permission denied' >&2; exit 1"}, "this user may not use Docker's socket"),
-        ({"compose": "exit 1"}, "Docker has no compose plugin"),
-        ({"compose": "echo v2.17.2"}, "docker compose is 2.17"),
-        ({"image": 1}, "the base image tensorflow/tensorflow:1.15.0-gpu-py3 is neither"),
+        ({"info": "exit 1"}, "no Docker engine answers", "systemctl start docker"),
+        ({"info": "echo; exit 0"}, "no Docker engine answers", "systemctl start docker"),
+        ({"info": "echo 'Permission denied' >&2; exit 1"}, "this user may not use Docker's socket", "usermod -aG docker"),
+        ({"compose": "exit 1"}, "Docker has no compose plugin", "docker-compose-plugin"),
+        ({"compose": "echo v2.17.2"}, "docker compose is 2.17", "docker-compose-plugin"),
+        ({"compose": "echo 1.29.2"}, "docker compose is 1.29", "docker-compose v1 will not do"),
+        ({"image": 1}, "the base image tensorflow/tensorflow:1.15.0-gpu-py3 is neither", "Check BASE_IMAGE"),
     ],
 )
-def test_a_docker_that_will_not_do_is_explained(machine, docker, reason):
+@pytest.mark.parametrize("command", ["train", "preflight"])
+def test_a_docker_that_will_not_do_is_explained(machine, command, docker, reason, cure):
     machine.add_docker(**docker)
-    refused = machine.run("train", RUN_IN="docker")
+    refused = machine.run(command, RUN_IN="docker")
     assert refused.returncode == 3
     assert refused.err.startswith("RUN_IN=docker cannot be met: " + reason)
+    what, do = refused.err.splitlines()
+    assert cure in do and do.endswith("; RUN_IN=venv runs without Docker.")
     machine.add_python()
     assert "virtual environment ({}".format(reason) in machine.run("train").out
 
