@@ -62,7 +62,7 @@ def setup(arguments, environ):
     place = find_place(environ, gpus=None)
     say(place.line)
     if place.kind == "docker":
-        build_image(with_user(environ))
+        build_image(with_clone(environ))
         say("The image is ready.")
     else:
         environment.ensure(ROOT, environ)
@@ -251,7 +251,7 @@ def in_environment(environ, arguments, tests=False):
 
 def in_container(environ, command, options=()):
     """Builds the image where needed, then becomes `docker compose run` of the service `command[0]`."""
-    environ = with_user(environ)
+    environ = with_clone(environ)
     build_image(environ)
     os.chdir(ROOT)
     # Without dependencies: compose would make the data too, but not show what went wrong there.
@@ -281,9 +281,11 @@ def nearly_settings(environ):
     ]
 
 
-def with_user(environ):
-    """`environ` with UID and GID for compose.yaml: shells do not export them; results belong to the user."""
+def with_clone(environ):
+    """`environ` with what compose.yaml cannot know: UID and GID, which shells do not export, as results belong to the
+    user; and the commit of this clone, which the image remembers."""
     environ = dict(environ)
+    environ.setdefault("CODE_COMMIT", host.commit(ROOT))
     environ.setdefault("UID", str(os.getuid()))
     environ.setdefault("GID", str(os.getgid()))
     return environ

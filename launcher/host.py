@@ -122,6 +122,12 @@ def count_gpus(seconds=ENGINE_SECS):
     return sum(1 for line in answer.out.splitlines() if line.startswith("GPU "))
 
 
+def commit(root):
+    """The commit of a clone, with "-dirty" where files differ from it; "" where git does not say."""
+    command = ["git", "-C", root, "describe", "--always", "--dirty", "--abbrev=40", "--exclude", "*"]
+    return ask(command, ENGINE_SECS).out.strip()
+
+
 def find_python(environ):
     """The first CPython 3.7 or 3.6 that runs and can make the environment.
 

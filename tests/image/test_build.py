@@ -42,7 +42,7 @@ def test_the_api_is_the_pinned_one_with_all_patches(run):
 def test_only_what_runs_is_in_it(run):
     found = run(["-c", "import os; print(*sorted(os.listdir('/opt/tfod-train')))"], entrypoint=PYTHON)
     assert found.log.split() == [
-        "NOTICE", "api", "configs", "data_prep", "docker", "entrypoint.py", "object_detection_patches", "trainers",
+        "NOTICE", "api", "build.json", "configs", "data_prep", "docker", "entrypoint.py", "object_detection_patches", "trainers",
         "venv"]
 
 
@@ -52,6 +52,16 @@ def test_the_notice_names_the_api_and_every_package_with_its_licence(run):
     packages = dict(re.findall(r"^  (\S+) \S+: (.+)$", notice, re.MULTILINE))
     assert packages["numpy"].startswith("BSD") and packages["requests"].startswith("Apache")
     assert len(packages) == 36 and "see its page" not in notice
+
+
+def test_a_run_knows_what_its_image_was_built_from(compose, engine, image):
+    try:
+        assert compose.build(CODE_COMMIT="0123abc").code == 0
+        told = engine.containers.run("tfod-train", ["-c", "from trainers import manifest; print(manifest.code())"],
+                                     entrypoint=PYTHON, remove=True).decode()
+    finally:
+        compose.build()
+    assert told == "{}\n".format({"base": image.labels["org.opencontainers.image.base.name"], "commit": "0123abc"})
 
 
 def test_no_python_file_is_compiled_again_at_each_start(run):

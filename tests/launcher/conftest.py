@@ -47,7 +47,7 @@ case "$1 $2" in
   "compose version") {compose};;
   "image inspect") exit {image};;
   "manifest inspect") exit {manifest};;
-  "compose build") echo "step 7 failed: no space"; exit {build};;
+  "compose build") echo "commit=$CODE_COMMIT"; echo "step 7 failed: no space"; exit {build};;
   "compose run") echo "      --pull string    Pull image before running";;
   "compose --progress")
     case "$*" in *"--no-TTY data") exit {data};; esac

@@ -124,6 +124,13 @@ def test_a_runtime_that_docker_does_not_have_is_named_before_compose_fails(machi
         3, "RUN_IN=docker cannot be met: Docker has no runtime named nvidai.")
 
 
+def test_the_image_is_told_the_commit_it_is_built_from(machine):
+    machine.add_docker()
+    machine.add("git", "#!/bin/sh\n[ \"$1 $3 $5\" = '-C describe --dirty' ] && echo 0123abc-dirty\n")
+    assert machine.run("setup", RUN_IN="docker").returncode == 0
+    assert "commit=0123abc-dirty\n" in (machine.root / "runs" / "docker-build.log").read_text()
+
+
 def test_no_docker_at_all_is_told_where_it_is_asked_for(machine):
     done = machine.run("preflight", RUN_IN="docker")
     assert done.err.splitlines() == [
