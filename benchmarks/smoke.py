@@ -1,11 +1,12 @@
-"""`make smoke`: both trainers on mini-pets, on all GPUs (or on two virtual CPU devices), held to what they promise.
+"""`make smoke`: both trainers on mini-pets, on all GPUs or two virtual CPU devices, held to what they promise.
 
     python3 -m benchmarks.smoke [--steps 300] [--floor 0.5] [--out runs/smoke]
 
-For each trainer: two thirds of the steps, then the rest by resuming, then an evaluation; with more than one GPU also a
-short training on one. It fails unless every GPU was used (as nvidia-smi sees it from outside), images/s with all GPUs
-beat one, COCO mAP@.50 passed the floor, and the second training went on from the first's checkpoint. What the machine
-cannot show is said to be skipped. Results: OUT/smoke.json, and OUT/smoke.md for people.
+For each trainer: two thirds of the steps, then the rest by resuming, then an evaluation; with more than one GPU
+also a short training on one. It fails unless every GPU was used (as nvidia-smi sees it from outside), images/s
+with all GPUs beat one, COCO mAP@.50 passed the floor, and the second training went on from the first's
+checkpoint. What the machine cannot show is said to be skipped. Results: OUT/smoke.json, and OUT/smoke.md for
+people.
 
 It starts what `make train` starts, in Docker or in the virtual environment (RUN_IN), and needs nothing but Python.
 """
@@ -157,7 +158,8 @@ def judge(trainer, count, kind, steps, first, second, one, floor):
         skipped = "skipped: no GPU"
         return checks + [Check(trainer, "uses every GPU", None, skipped),
                          Check(trainer, "is faster on all GPUs than on one", None, skipped)]
-    used = [max(leg.used.get(gpu, 0) for leg in (first, second)) for gpu in sorted(set(first.used) | set(second.used))]
+    seen = sorted(set(first.used) | set(second.used))
+    used = [max(leg.used.get(gpu, 0) for leg in (first, second)) for gpu in seen]
     checks.append(Check(trainer, "uses every GPU", len(used) == count and min(used) >= USED_PERCENT,
                         "at most {} % busy".format(", ".join(map(str, used)))))
     return checks + [faster(trainer, second, one)]
@@ -168,7 +170,8 @@ def faster(trainer, on_all, on_one):
     if on_one is None:
         return Check(trainer, what, None, "skipped: one GPU")
     every, one = images_per_sec(on_all.folder), images_per_sec(on_one.folder)
-    return Check(trainer, what, None not in (every, one) and every > one, "{} images/s, on one {}".format(every, one))
+    return Check(trainer, what, None not in (every, one) and every > one,
+                 "{} images/s, on one {}".format(every, one))
 
 
 def first_steps(steps):
@@ -182,7 +185,8 @@ def smoke(trainer, kind, count, steps, floor, out):
     common = {"TRAINER": trainer, "BATCH_SIZE_PER_GPU": str(IMAGES_PER_DEVICE[kind]), "NUM_GPUS": str(count)}
     log = os.path.join(ROOT, folder)
     first = train(folder, log + "-1.log", kind, NUM_STEPS=str(first_steps(steps)), EVAL_AT_END="0", **common)
-    second = train(folder, log + "-2-resumed.log", kind, NUM_STEPS=str(steps), EVAL_AT_END="1", RESUME="require", **common)
+    second = train(folder, log + "-2-resumed.log", kind, NUM_STEPS=str(steps), EVAL_AT_END="1",
+                   RESUME="require", **common)
     one = None
     if kind == "gpu" and count > 1:
         one = train(folder + "-one", log + "-one.log", kind, NUM_STEPS=str(first_steps(steps)), EVAL_AT_END="0",
@@ -198,10 +202,10 @@ def markdown(result):
     """The short summary for people."""
     verdict = "passed" if result["passed"] else "FAILED"
     lines = ["### Smoke test: {}".format(verdict), "",
-             "{} steps on {}, {:.0f} s, {}".format(result["steps"], result["devices"], result["seconds"], result["ended"]),
-             "", "| trainer | check | | found |", "|---|---|---|---|"]
+             "{0[steps]} steps on {0[devices]}, {0[seconds]:.0f} s, {0[ended]}".format(result), "",
+             "| trainer | check | | found |", "|---|---|---|---|"]
     words = {True: "passed", False: "**FAILED**", None: "skipped"}
-    lines += ["| {} | {} | {} | {} |".format(check["trainer"], check["what"], words[check["passed"]], check["found"])
+    lines += ["| {0[trainer]} | {0[what]} | {1} | {0[found]} |".format(check, words[check["passed"]])
               for check in result["checks"]]
     return "\n".join(lines) + "\n"
 
@@ -216,7 +220,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=300, help="steps of each trainer (default: 300)")
     parser.add_argument("--floor", type=float, default=0.5, help="least COCO mAP@.50 (default: 0.5)")
-    parser.add_argument("--out", default="runs/smoke", help="a folder in runs/, emptied first (default: runs/smoke)")
+    parser.add_argument("--out", default="runs/smoke", help="a folder in runs/, emptied first")
     arguments = parser.parse_args()
     out = os.path.relpath(os.path.join(ROOT, arguments.out), ROOT)
     if arguments.steps < 3 or not out.startswith("runs" + os.sep):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Tells which advisories are open for what is locked, and why an old version stays: advisories.py AUDIT.json
 
-AUDIT.json is what `pip-audit --format json` found for a lock. The reasons are the comments in requirements.in: most
-versions there are the last for Python 3.6, or the only ones that TensorFlow 1.15 works with. A package without one came
-along with others, and may be free to move (`make lock` with --upgrade). Prints a Markdown table; exits with 1 where an
-advisory has a fixed version and no reason to stay.
+AUDIT.json is what `pip-audit --format json` found for a lock. The reasons are the comments in requirements.in:
+most versions there are the last for Python 3.6, or the only ones that TensorFlow 1.15 works with. A package
+without one came along with others, and may be free to move (`make lock` with --upgrade). Prints a Markdown
+table; exits with 1 where an advisory has a fixed version and no reason to stay.
 """
 import json
 import os
@@ -26,7 +26,8 @@ def rows(audit, why):
     for package in audit["dependencies"]:
         for problem in package.get("vulns", []):
             ids = [problem["id"]] + [name for name in problem.get("aliases", []) if name.startswith("CVE-")]
-            found.append((package["name"], package["version"], ", ".join(ids), ", ".join(problem["fix_versions"]) or "none",
+            fixed = ", ".join(problem["fix_versions"]) or "none"
+            found.append((package["name"], package["version"], ", ".join(ids), fixed,
                           why.get(package["name"].lower().replace("_", "-"))))
     return sorted(found, key=lambda row: (row[4] is not None, row[0], row[2]))
 
@@ -35,7 +36,8 @@ def markdown(found):
     if not found:
         return "No advisory is open for what is locked.\n"
     lines = ["| package | version | advisory | fixed in | why it stays |", "|---|---|---|---|---|"]
-    lines += ["| {} | {} | {} | {} | {} |".format(*row[:4] + (row[4] or "**no reason is written**",)) for row in found]
+    lines += ["| {} | {} | {} | {} | {} |".format(*row[:4] + (row[4] or "**no reason is written**",))
+              for row in found]
     return "\n".join(lines) + "\n"
 
 

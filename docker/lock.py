@@ -27,8 +27,9 @@ PLATFORM = "x86_64-manylinux2014"
 # Packages that have no wheel for a Python. Everything else is installed from wheels only.
 FROM_SOURCE = {"3.6": ["pycocotools", "gast", "termcolor"], "3.7": ["pycocotools", "gast"], "3.8": []}
 
-# Python 3.8 is that of NVIDIA's TensorFlow 1 image, whose TensorFlow is compiled against the numpy beside it and
-# loads the protobuf beside it: neither is installed over. base-3.8.lock names stand-ins, for tests without that image.
+# Python 3.8 is that of NVIDIA's TensorFlow 1 image, whose TensorFlow is compiled against the numpy beside it
+# and loads the protobuf beside it: neither is installed over. base-3.8.lock names stand-ins, for tests without
+# that image.
 FROM_BASE = {"3.8": ["numpy", "protobuf"]}
 
 # (lock name, lists resolved together, locks installed before it, whose packages it need not repeat)

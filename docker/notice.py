@@ -1,4 +1,4 @@
-"""Writes what the image carries that others wrote: the API's commit and licence, each package's version and licence.
+"""Writes what the image carries that others wrote: the API's commit, each package's version, and licences.
 
 Runs in the image's build: python notice.py SITE_PACKAGES >NOTICE.
 """
@@ -33,7 +33,7 @@ def packages(site_packages):
 
 
 def licence(about):
-    """The licence that a package's metadata names, in one line; classifiers win over free text, which may be pages."""
+    """The licence that metadata names, in one line; classifiers win over free text, which may be pages."""
     classifiers = [line.split(" :: ")[-1] for line in about.get_all("Classifier") or []
                    if line.startswith("License ::") and line != "License :: OSI Approved"]
     text = about["License-Expression"] or " / ".join(classifiers) or (about["License"] or "").strip()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Prints a software bill of materials (CycloneDX 1.4, JSON) of what the image adds to its base: `make sbom`.
 
-It is made from the locks, so it names what is installed, with the sha256 of every file that may be, and it is the same
-for the same locks. What the base image brings is its maker's to list. Licences are in the image: /opt/tfod-train/NOTICE.
+It is made from the locks, so it names what is installed, with the sha256 of every file that may be, and it is
+the same for the same locks. What the base image brings is its maker's to list. Licences are in the image:
+/opt/tfod-train/NOTICE.
 """
 import argparse
 import json
@@ -37,7 +38,8 @@ def component(name, version, hashes):
 
 def api():
     """The Object Detection API: its commit, and the file it comes in."""
-    return {"type": "library", "bom-ref": "object-detection-api", "name": "tensorflow/models research/object_detection",
+    return {"type": "library", "bom-ref": "object-detection-api",
+            "name": "tensorflow/models research/object_detection",
             "version": source.COMMIT, "purl": "pkg:github/tensorflow/models@{}#research".format(source.COMMIT),
             "licenses": [{"license": {"id": "Apache-2.0"}}], "modified": True,
             "hashes": [{"alg": "SHA-256", "content": source.SHA256}],

@@ -282,8 +282,8 @@ def nearly_settings(environ):
 
 
 def with_clone(environ):
-    """`environ` with what compose.yaml cannot know: UID and GID, which shells do not export, as results belong to the
-    user; and the commit of this clone, which the image remembers."""
+    """`environ` with what compose.yaml cannot know: UID and GID, which shells do not export, as results belong to
+    the user; and the commit of this clone, which the image remembers."""
     environ = dict(environ)
     environ.setdefault("CODE_COMMIT", host.commit(ROOT))
     environ.setdefault("UID", str(os.getuid()))

@@ -1,7 +1,8 @@
 """`make pin-base`: asks the registry for the digest of BASE_IMAGE's tag and writes it into .env.
 
-A tag may name another image tomorrow; its digest names this one. Standard library only, so that it needs neither Docker
-nor buildx. Registries answer as the OCI distribution specification says; a public image needs no login.
+A tag may name another image tomorrow; its digest names this one. Standard library only, so that it needs
+neither Docker nor buildx. Registries answer as the OCI distribution specification says; a public image needs no
+login.
 """
 import hashlib
 import json
@@ -20,7 +21,8 @@ KINDS = ", ".join([
     "application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json",
     "application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json"])
 LARGEST = 4 * 2 ** 20    # bytes of a manifest, as registries limit it
-REFERENCE = re.compile(r"(?P<name>[a-z0-9][\w.:/-]*?)(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?$")
+REFERENCE = re.compile(
+    r"(?P<name>[a-z0-9][\w.:/-]*?)(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?$")
 
 
 class Reference(NamedTuple):
@@ -102,8 +104,8 @@ def _refused(reference, code):
     name = "{}:{}".format(reference.name, reference.tag)
     if code in (401, 403):
         return LaunchError("{} does not show {} without a login.".format(reference.registry, name),
-                           "After `docker login {}`, `docker pull {}` prints the digest; write BASE_IMAGE={}@sha256:… "
-                           "into .env.".format(reference.registry, name, name))
+                           "After `docker login {}`, `docker pull {}` prints the digest; write "
+                           "BASE_IMAGE={}@sha256:… into .env.".format(reference.registry, name, name))
     if code == 404:
         return LaunchError("{} has no image {}.".format(reference.registry, name),
                            "Correct BASE_IMAGE; docs/gpus.md has the images that fit.")
@@ -118,7 +120,7 @@ def _silent(reference, error):
 
 
 def pinned(text, value):
-    """The text of a .env file in which BASE_IMAGE is `value`: its lines are kept, the last BASE_IMAGE is replaced."""
+    """The text of a .env file with BASE_IMAGE as `value`: lines are kept, the last BASE_IMAGE is replaced."""
     lines = text.splitlines()
     at = [number for number, line in enumerate(lines) if re.match(r"\s*(export\s+)?BASE_IMAGE\s*=", line)]
     if at:

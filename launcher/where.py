@@ -19,15 +19,16 @@ One of these is enough:
 # What to do about each thing that docker_problem says; RUN_IN=venv always does without. The first
 # two end with a name of the user's, in which any word may be.
 DOCKER_CURES = (
-    ("the base image", "Check BASE_IMAGE and the network (`docker pull` says more), or load it with `docker load`"),
+    ("the base image", "Check BASE_IMAGE and the network (`docker pull` says more), or use `docker load`"),
     ("no runtime named", "Leave DOCKER_RUNTIME out, or name one of those that `docker info` lists"),
     ("no docker command", "Install Docker Engine with compose 2.20 or newer (docs.docker.com/engine/install)"),
     ("Docker's socket", "Join the group docker with `sudo usermod -aG docker $USER`, and log in again"),
     ("no Docker engine", "Start Docker with `sudo systemctl start docker`"),
     ("compose", "Install the package docker-compose-plugin, {}.{} or newer (docker-compose v1 will not do)".format(
         *COMPOSE_NEEDED)),
-    ("nvidia-container-toolkit", "Install it, then `sudo nvidia-ctk runtime configure --runtime=docker` and restart "
-                                 "Docker; hosts with CDI or device reservations take DOCKER_RUNTIME=runc and docs/gpus.md"),
+    ("nvidia-container-toolkit",
+     "Install it, then `sudo nvidia-ctk runtime configure --runtime=docker` and restart Docker; docs/gpus.md has "
+     "the way with CDI or device reservations"),
 )
 PYTHON_WAYS = "Install one with `pyenv install 3.7`, or uv, which does it alone; RUN_IN=docker needs none."
 

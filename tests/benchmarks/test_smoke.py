@@ -17,7 +17,8 @@ def left(tmp_path):
         whole = {"step": 300, "start_step": 200, "devices": {"count": 2}}
         (folder / "run.json").write_text(json.dumps(dict(whole, **run)))
         (folder / "metrics.jsonl").write_text("".join(
-            json.dumps({"step": step, "images_per_sec": speed}) + "\n" for step, speed in enumerate((None,) + speeds)))
+            json.dumps({"step": step, "images_per_sec": speed}) + "\n"
+            for step, speed in enumerate((None,) + speeds)))
         (folder / "eval" / "metrics.json").write_text(json.dumps({"evaluations": [
             {"step": 300, "images": images, "images_expected": 59, "metrics": {smoke.MAP50: map50}}]}))
         return smoke.Leg(code, 10.0, str(folder), {A: 80, B: 70} if used is None else used)

@@ -75,9 +75,9 @@ def test_the_log_of_a_service_has_a_limit(config):
 
 
 def test_what_waits_for_the_data_is_what_reads_it(config):
-    waiting = {name for name, service in config("runtime").items()
-               if service.get("depends_on", {}).get("data", {}).get("condition") == "service_completed_successfully"}
-    assert waiting == {"train", "eval"}
+    conditions = {name: service["depends_on"]["data"]["condition"] for name, service in config("runtime").items()
+                  if "data" in service.get("depends_on", {})}
+    assert conditions == dict.fromkeys(["train", "eval"], "service_completed_successfully")
 
 
 def test_a_stopped_training_has_time_to_save(config):

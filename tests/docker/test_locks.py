@@ -77,5 +77,6 @@ def test_python_3_8_needs_no_compiler(lock):
 
 def test_versions_are_kept_although_the_locks_have_headers(script):
     """The options on top of one lock belonged to the last package of the lock before it once."""
-    text = "# Python 3.6\n--only-binary :all:\n\na==1 \\\n    --hash=sha256:0\n# Python 3.6\n--no-binary a,b\n\nb==2\n"
+    text = ("# Python 3.6\n--only-binary :all:\n\na==1 \\\n    --hash=sha256:0\n"
+            "# Python 3.6\n--no-binary a,b\n\nb==2\n")
     assert script("lock").split(text) == {"a": "a==1 \\\n    --hash=sha256:0\n", "b": "b==2\n"}

@@ -1,4 +1,4 @@
-"""Everything up to TensorFlow works on Python 3.8, that of NVIDIA's last TensorFlow 1 image; no registry has the rest.
+"""Everything up to TensorFlow works on Python 3.8, NVIDIA's last TensorFlow 1 image's; no registry has the rest.
 
 tests/image builds the Dockerfile's first stages on a base with Python 3.8.
 """
@@ -22,7 +22,7 @@ def find_python():
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """The Python of an environment with the locks for 3.8, with the base's numpy and protobuf, without TensorFlow."""
+    """The Python of an environment with the locks for 3.8 and stand-ins for the base's numpy and protobuf."""
     if find_python() is None:
         pytest.skip("there is no Python 3.8 on this machine")
     folder = tmp_path_factory.mktemp("python38")
@@ -44,8 +44,8 @@ def ask(python, root):
     """function(*arguments, **environ) -> the finished process, run with 3.8 in the repository."""
     def run(*arguments, **environ):
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        return subprocess.run([python] + list(arguments), cwd=root, env=dict(kept, **environ), universal_newlines=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return subprocess.run([python] + list(arguments), cwd=root, env=dict(kept, **environ),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     return run
 
 

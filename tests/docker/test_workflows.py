@@ -1,6 +1,6 @@
 """The workflows are what GitHub reads, and call what exists: their shape, their expressions, their make targets.
 
-actionlint has no wheel for this registry, so what it would find most often is looked at here.
+actionlint comes as no wheel that a lock could name, so what it finds most often is looked at here.
 """
 import glob
 import os
@@ -81,7 +81,7 @@ def test_the_targets_and_scripts_that_are_run_exist(workflow):
     with open(os.path.join(ROOT, "Makefile")) as file:
         targets = set(re.findall(r"^([a-z-]+):", file.read(), re.MULTILINE))
     for step in steps(workflow):
-        for line in step.get("run", "").splitlines():
+        for line in step.get("run", "").replace("\\\n", " ").splitlines():
             words = shlex.split(line)
             if words[0] == "make":
                 assert words[1] in targets

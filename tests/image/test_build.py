@@ -42,8 +42,8 @@ def test_the_api_is_the_pinned_one_with_all_patches(run):
 def test_only_what_runs_is_in_it(run):
     found = run(["-c", "import os; print(*sorted(os.listdir('/opt/tfod-train')))"], entrypoint=PYTHON)
     assert found.log.split() == [
-        "NOTICE", "api", "build.json", "configs", "data_prep", "docker", "entrypoint.py", "object_detection_patches", "trainers",
-        "venv"]
+        "NOTICE", "api", "build.json", "configs", "data_prep", "docker", "entrypoint.py",
+        "object_detection_patches", "trainers", "venv"]
 
 
 def test_the_notice_names_the_api_and_every_package_with_its_licence(run):
@@ -104,19 +104,21 @@ def listing(engine, image):
     with tarfile.open(fileobj=data) as archive:
         for member in archive:
             content = hashlib.sha256(archive.extractfile(member).read()).hexdigest() if member.isfile() else None
-            found[member.name] = (member.mode, member.mtime if member.isfile() else None, content or member.linkname)
+            time_of_file = member.mtime if member.isfile() else None
+            found[member.name] = (member.mode, time_of_file, content or member.linkname)
     return found
 
 
 def test_two_builds_of_one_commit_give_the_same_files(compose, engine, image, clone):
-    """Each package, the API and the project: content, mode and time; the second build takes nothing from a cache."""
+    """Packages, API and project: content, mode and time; the second build takes nothing from a cache."""
     first = listing(engine, image)
     compose.tag = "tfod-train-again:" + compose.name
     override = os.path.join(clone, compose.name + ".yaml")
     with open(override, "w") as file:
         json.dump({"services": {"data": {"image": compose.tag}}}, file)
     try:
-        built = compose.call("-f", "compose.yaml", "-f", override, "--progress", "plain", "build", "--no-cache", "data")
+        built = compose.call("-f", "compose.yaml", "-f", override, "--progress", "plain", "build", "--no-cache",
+                             "data")
         assert built.code == 0, built.log
         assert re.search(r"Building on \S+ with Python 3\.\d\.", built.log)
         second = listing(engine, engine.images.get(compose.tag))
@@ -151,14 +153,15 @@ def test_changed_code_rebuilds_only_the_last_layer_in_seconds(compose, clone, en
 
 
 def test_no_layer_has_a_cache_or_a_secret(engine, image):
-    """What a layer hid from the next would be in none of our layers: each but one is a copy into /opt/tfod-train."""
+    """No layer can hide what an earlier one had: each but one is a copy into /opt/tfod-train."""
     base = engine.images.get(image.labels["org.opencontainers.image.base.name"])
     added = image.history()[:len(image.history()) - len(base.history())]
     layers = [step["CreatedBy"] for step in added if step["CreatedBy"].startswith(("COPY", "ADD", "RUN"))]
     assert len(layers) == len(image.attrs["RootFS"]["Layers"]) - len(base.attrs["RootFS"]["Layers"])
     others = [layer for layer in layers if not re.match(r"COPY \S+ /opt/tfod-train(/\w+)? ", layer)]
     assert len(others) == 1 and " mkdir /data /runs " in others[0]
-    stray = re.compile(r"(^|/)(\.cache|\.env|\.git|\.netrc|\.pypirc|pip\.conf|\.ssh|id_rsa)(/|$)|\.(pem|key|whl|lock|log)$")
+    stray = re.compile(r"(^|/)(\.cache|\.env|\.git|\.netrc|\.pypirc|pip\.conf|\.ssh|id_rsa)(/|$)"
+                       r"|\.(pem|key|whl|lock|log)$")
     # certifi's list of certificate authorities is public.
     assert [name for name in listing(engine, image)
             if stray.search(name) and not name.endswith("certifi/cacert.pem")] == []

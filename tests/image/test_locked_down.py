@@ -8,8 +8,8 @@ from containers import USER, owners
 
 pytestmark = pytest.mark.image
 
-LOCKED_DOWN = {"user": "{0}:{0}".format(USER), "read_only": True, "tmpfs": {"/tmp": "mode=1777"}, "cap_drop": ["ALL"],
-               "security_opt": ["no-new-privileges:true"], "network_mode": "none"}
+LOCKED_DOWN = {"user": "{0}:{0}".format(USER), "read_only": True, "tmpfs": {"/tmp": "mode=1777"},
+               "cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"], "network_mode": "none"}
 
 
 def test_data_training_evaluation_and_export_write_nothing_but_runs_data_and_tmp(run, folders, tmp_path):

@@ -1,5 +1,5 @@
-"""The Dockerfile on a base with Python 3.8, that of NVIDIA's TensorFlow 1 image. The stand-in has no TensorFlow, so
-this ends before the check that imports it: what is left to prove on the real base is that check."""
+"""The Dockerfile on a base with Python 3.8, that of NVIDIA's TensorFlow 1 image. The stand-in has no TensorFlow,
+so this ends before the check that imports it: what is left to prove on the real base is that check."""
 import glob
 import json
 import os
@@ -65,8 +65,9 @@ def test_it_is_built_from_the_locks_for_3_8_with_the_bases_numpy_and_protobuf(on
         "import numpy, google.protobuf, scipy.io, lxml.etree, PIL.Image, pycocotools.mask, pydantic\n"
         "from object_detection.protos import pipeline_pb2\n"
         "import importlib.util\n"
-        "print(*[module.__file__.split('/')[2] for module in (numpy, google.protobuf, scipy, PIL, pipeline_pb2)])\n"
+        "modules = numpy, google.protobuf, scipy, PIL, pipeline_pb2\n"
+        "print(*[module.__file__.split('/')[2] for module in modules])\n"
         "print(importlib.util.find_spec('tensorflow'))\n")
-    log = engine.containers.run(BUILT, ["-c", look], entrypoint=PYTHON, environment={"PYTHONPATH": ""}, remove=True,
-                                stderr=True).decode()
+    log = engine.containers.run(BUILT, ["-c", look], entrypoint=PYTHON, environment={"PYTHONPATH": ""},
+                                remove=True, stderr=True).decode()
     assert log == "python38 python38 tfod-train tfod-train tfod-train\nNone\n"

@@ -135,8 +135,8 @@ def test_no_docker_at_all_is_told_where_it_is_asked_for(machine):
     done = machine.run("preflight", RUN_IN="docker")
     assert done.err.splitlines() == [
         "RUN_IN=docker cannot be met: there is no docker command.",
-        "Install Docker Engine with compose 2.20 or newer (docs.docker.com/engine/install); RUN_IN=venv runs without "
-        "Docker."]
+        "Install Docker Engine with compose 2.20 or newer (docs.docker.com/engine/install); RUN_IN=venv runs "
+        "without Docker."]
 
 
 def test_a_base_image_that_is_only_reachable_will_do(machine):
@@ -149,7 +149,7 @@ def test_a_base_image_that_is_only_reachable_will_do(machine):
     [
         ({"info": "exit 1"}, "no Docker engine answers", "systemctl start docker"),
         ({"info": "echo; exit 0"}, "no Docker engine answers", "systemctl start docker"),
-        ({"info": "echo 'Permission denied' >&2; exit 1"}, "this user may not use Docker's socket", "usermod -aG docker"),
+        ({"info": "echo 'Permission denied' >&2; exit 1"}, "this user may not use Docker's socket", "usermod -aG"),
         ({"compose": "exit 1"}, "Docker has no compose plugin", "docker-compose-plugin"),
         ({"compose": "echo v2.17.2"}, "docker compose is 2.17", "docker-compose-plugin"),
         ({"compose": "echo 1.29.2"}, "docker compose is 1.29", "docker-compose v1 will not do"),

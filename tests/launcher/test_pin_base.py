@@ -67,7 +67,8 @@ def test_a_tag_that_moved_is_said_so(registry, tmp_path):
 
 
 def test_a_token_for_anybody_is_fetched_where_the_registry_says(registry, tmp_path):
-    registry.wants_token = 'Bearer realm="http://{}/token",service="hub",scope="repository:a:pull"'.format(registry.name)
+    registry.wants_token = 'Bearer realm="http://{}/token",service="hub",scope="repository:a:pull"'.format(
+        registry.name)
     pin_base.pin(str(tmp_path), registry.name + "/nvidia/tensorflow:tf1")
     assert [path for path, _, _ in registry.asked][1] == "/token?service=hub&scope=repository%3Aa%3Apull"
     assert registry.asked[-1][1] == "Bearer anybody"
@@ -79,7 +80,7 @@ def test_a_token_for_anybody_is_fetched_where_the_registry_says(registry, tmp_pa
     ("nvidia/tensorflow:tf1", {"told": "sha256:" + "1" * 64}, "does not have the digest it names"),
     ("nvidia/tensorflow:tf1", {"code": 503}, "answered with 503"),
 ])
-def test_what_the_registry_does_wrong_is_a_sentence_and_nothing_is_written(registry, tmp_path, image, change, what):
+def test_what_the_registry_does_wrong_is_a_sentence(registry, tmp_path, image, change, what):
     for name, value in change.items():
         setattr(registry, name, value)
     with pytest.raises(LaunchError) as refused:
