@@ -128,7 +128,7 @@ def images_per_sec(folder):
     except FileNotFoundError:
         return None
     found = [number for number in found if number]
-    return statistics.median(found) if found else None
+    return round(statistics.median(found), 2) if found else None
 
 
 def judge(trainer, count, kind, steps, first, second, one, floor):

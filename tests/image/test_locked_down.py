@@ -1,6 +1,5 @@
 """An ordinary user with no capability, a read-only root file system and no network is enough to train."""
 import json
-import os
 
 import pytest
 
@@ -21,11 +20,9 @@ def test_data_training_evaluation_and_export_write_nothing_but_runs_data_and_tmp
     assert done.code == 0, done.log
     with open(str(tmp_path / "runs" / "small" / "eval" / "metrics.json")) as file:
         assert '"step": 6' in json.dumps(json.load(file))
-    # A model of six steps finds nothing, so the comparison of what it wrote has nothing to compare, and says so.
     exported = run(["export"], volumes=volumes, environment=dict(settings, EVAL_AT_END=""), **LOCKED_DOWN)
-    assert exported.code in (0, 3), exported.log
-    assert "Read-only" not in exported.log and "Permission" not in exported.log
-    assert os.path.isdir(str(tmp_path / "runs" / "small"))
+    assert exported.code == 0, exported.log
+    assert (tmp_path / "runs" / "small" / "export" / "6" / "frozen_inference_graph.pb").exists()
     assert owners(tmp_path) == {(USER, USER)}
 
 
