@@ -1,4 +1,4 @@
-"""How much memory this process may use: the machine's, or less where it runs under a limit (container, systemd)."""
+"""How much memory this process may use: the machine's, or less under a limit (container, systemd)."""
 import os
 
 # The file of a control group that holds its limit: version 1 in a hierarchy of its own, version 2.
@@ -35,7 +35,8 @@ def _limits_up_from(hierarchy, group, name):
     parts = [part for part in group.split("/") if part]
     for length in range(len(parts), -1, -1):
         # "max" is version 2's word for no limit; version 1 says a number larger than any memory.
-        found += [int(line) for line in _lines(os.path.join(hierarchy, *(parts[:length] + [name]))) if line.isdigit()]
+        path = os.path.join(hierarchy, *(parts[:length] + [name]))
+        found += [int(line) for line in _lines(path) if line.isdigit()]
     return found
 
 

@@ -24,12 +24,12 @@ def root(tmp_path):
 @pytest.mark.parametrize("groups, files, expected", [
     ("0::/\n", {"memory.max": "2000000000"}, 2 * GB),
     ("0::/\n", {"memory.max": "max"}, 8 * GB),
-    ("0::/user.slice/train.scope\n", {"user.slice/memory.max": "3000000000", "user.slice/train.scope/memory.max": "max"},
-     3 * GB),
+    ("0::/user.slice/train.scope\n",
+     {"user.slice/memory.max": "3000000000", "user.slice/train.scope/memory.max": "max"}, 3 * GB),
     # In a container of version 1 the path is the host's; what is mounted is the container's own group.
     ("9:cpuset:/docker/ab\n4:memory:/docker/ab\n", {"memory/memory.limit_in_bytes": "1000000000"}, GB),
-    ("4:memory:/x\n0::/\n", {"memory/memory.limit_in_bytes": NO_LIMIT_V1, "memory/x/memory.limit_in_bytes": "1000000000"},
-     GB),
+    ("4:memory:/x\n0::/\n",
+     {"memory/memory.limit_in_bytes": NO_LIMIT_V1, "memory/x/memory.limit_in_bytes": "1000000000"}, GB),
     ("4:memory:/\n", {"memory/memory.limit_in_bytes": NO_LIMIT_V1}, 8 * GB),
     ("", {}, 8 * GB)])
 def test_the_smallest_limit_binds(groups, files, expected, root):
