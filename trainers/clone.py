@@ -9,7 +9,7 @@ import tensorflow.compat.v1 as tf
 from object_detection.builders import dataset_builder, model_builder
 from object_detection.legacy import trainer
 
-from trainers import fine_tune, first_step, repeatable
+from trainers import fine_tune, first_step, repeatable, scalars
 from trainers.devices import session_config
 from trainers.progress import checkpoint_hook
 
@@ -74,7 +74,9 @@ def _run_steps(train_tensor, settings, run_dir, step_hook, config, arguments):
             master=arguments["master"], checkpoint_dir=run_dir, scaffold=scaffold, config=arguments["session_config"],
             # In this order: a diverged step must not be saved.
             hooks=fine_tune.hooks(config.train_config) + [
-                step_hook, checkpoint_hook(run_dir, settings, scaffold=scaffold), first_step.CollectsGarbageAgain()],
-            save_checkpoint_secs=None, save_summaries_steps=100, log_step_count_steps=None) as session:
+                step_hook, scalars.ScalarsHook(run_dir, step_hook, arguments["summary_op"]),
+                checkpoint_hook(run_dir, settings, scaffold=scaffold), first_step.CollectsGarbageAgain()],
+            save_checkpoint_secs=None, save_summaries_steps=None, save_summaries_secs=None,
+            log_step_count_steps=None) as session:
         while not session.should_stop():
             session.run(train_tensor)

@@ -6,7 +6,7 @@ from object_detection import inputs, model_hparams, model_lib
 from object_detection.builders import model_builder
 from object_detection.utils import config_util
 
-from trainers import batch_ids, fine_tune, first_step
+from trainers import batch_ids, fine_tune, first_step, scalars
 from trainers.devices import session_config
 from trainers.progress import checkpoint_hook
 
@@ -36,7 +36,7 @@ def run_config(config, settings, devices, run_dir, strategy):
         keep_checkpoint_max=settings.keep_checkpoints,
         keep_checkpoint_every_n_hours=config.train_config.keep_checkpoint_every_n_hours,
         save_checkpoints_secs=None, save_checkpoints_steps=None,    # checkpoint_hook saves
-        save_summary_steps=100, log_step_count_steps=None)
+        save_summary_steps=0, log_step_count_steps=None)            # ScalarsHook writes summaries
 
 
 def train(config, settings, devices, run_dir, make_step_hook, say):
@@ -68,7 +68,9 @@ def train(config, settings, devices, run_dir, make_step_hook, say):
         first_step.skip_ready_checks()
         return train_input_fn(input_context=input_context)
 
+    step_hook = make_step_hook(None)
     estimator.train(
         input_fn, max_steps=config.train_config.num_steps,
         hooks=fine_tune.hooks(config.train_config) + [
-            make_step_hook(None), checkpoint_hook(run_dir, settings), first_step.CollectsGarbageAgain()])
+            step_hook, scalars.ScalarsHook(run_dir, step_hook), checkpoint_hook(run_dir, settings),
+            first_step.CollectsGarbageAgain()])

@@ -8,7 +8,7 @@ import time
 
 import tensorflow.compat.v1 as tf
 
-from trainers import batch_ids, early_stop
+from trainers import batch_ids, early_stop, input_wait
 from trainers.console import duration
 from trainers.errors import DIVERGED, PREFLIGHT_FAILED, Refused
 from trainers.run_dir import check_free_space, checkpoints, free_bytes, newest_checkpoint
@@ -52,7 +52,8 @@ class StepHook(tf.train.SessionRunHook):
         self._records = records
         self._loss = loss
         self._clock = clock
-        self._recent = collections.deque()      # (time, step) of the last WINDOW_SECS, without the first step
+        # (time, step, seconds waited for input or None) of the last WINDOW_SECS, without the first step
+        self._recent = collections.deque()
         self._written_at = 0
         self._pictures = []                     # of the last step and the one before, as batch_ids.tensors gives them
         self.step = None
@@ -64,6 +65,7 @@ class StepHook(tf.train.SessionRunHook):
         if self._loss is None:
             self._loss = tf.get_collection(tf.GraphKeys.LOSSES)[-1]
         self._ids = batch_ids.tensors()
+        self._input_times = input_wait.times(self._loss)
         _end_the_last_line(os.path.join(self._run_dir, METRICS))
 
     def after_create_session(self, session, coord):
@@ -72,14 +74,15 @@ class StepHook(tf.train.SessionRunHook):
 
     def before_run(self, run_context):
         # Not the global step: within a step's run it may be read before or after the update. Here steps are counted.
-        return tf.train.SessionRunArgs([self._loss, self._ids])
+        return tf.train.SessionRunArgs([self._loss, self._ids, self._input_times])
 
     def after_run(self, run_context, run_values):
         self.step += 1
         self._heard()
-        loss, pictures = float(run_values.results[0]), run_values.results[1]
+        loss, pictures, input_times = run_values.results
+        loss = float(loss)
         self._pictures = self._pictures[-1:] + [pictures]
-        self._time_step()
+        self._time_step(input_wait.secs(input_times))
         if not math.isfinite(loss):
             self._console.end_progress()
             self._name_the_pictures()
@@ -100,16 +103,23 @@ class StepHook(tf.train.SessionRunHook):
         """Images a second over all devices in the last half minute; None before there are some steps to go by."""
         if len(self._recent) < STEPS_FOR_A_RATE:
             return None
-        (began, first), (ended, last) = self._recent[0], self._recent[-1]
+        (began, first, _), (ended, last, _) = self._recent[0], self._recent[-1]
         return self._batch_size * (last - first) / max(ended - began, 1e-6)
 
-    def _time_step(self):
+    def input_wait_secs(self):
+        """Mean seconds a step waited for its input, of the steps of images_per_sec; None where there are none."""
+        waited = [waited for _, _, waited in self._recent][1:]
+        if len(self._recent) < STEPS_FOR_A_RATE or None in waited:
+            return None
+        return sum(waited) / len(waited)
+
+    def _time_step(self, waited):
         now = self._clock()
         if self.first_step_secs is None:
             self.first_step_secs = now - self._began
             self._console.say("First step after %s." % duration(self.first_step_secs))
             return
-        self._recent.append((now, self.step))
+        self._recent.append((now, self.step, waited))
         while now - self._recent[0][0] > WINDOW_SECS and len(self._recent) > STEPS_FOR_A_RATE:
             self._recent.popleft()
 
@@ -118,7 +128,12 @@ class StepHook(tf.train.SessionRunHook):
         if rate is None:
             return "loss %.3f" % loss
         left = (self._total_steps - self.step) * self._batch_size / rate
-        return "loss %.3f  %.1f images/s  %s left" % (loss, rate, duration(left))
+        return "loss %.3f  %.1f images/s%s  %s left" % (loss, rate, self._input_text(rate), duration(left))
+
+    def _input_text(self, rate):
+        waited = self.input_wait_secs()
+        return "" if waited is None else "  input wait %.0f %%" % min(
+            100 * waited * rate / self._batch_size, 100)
 
     def _name_the_pictures(self):
         """Says what the step was made of, and the one before: its update may be what broke the weights."""
@@ -136,9 +151,10 @@ class StepHook(tf.train.SessionRunHook):
         if not force and now - self._written_at < METRICS_EVERY_SECS:
             return
         self._written_at = now
-        rate = self.images_per_sec()
+        rate, waited = self.images_per_sec(), self.input_wait_secs()
         record = {"step": self.step, "loss": round(loss, 6), "time": round(now, 3),
-                  "images_per_sec": rate and round(rate, 2)}
+                  "images_per_sec": rate and round(rate, 2),
+                  "input_wait_secs": None if waited is None else round(waited, 6)}
         with open(os.path.join(self._run_dir, METRICS), "a") as metrics:
             metrics.write(json.dumps(record) + "\n")
 

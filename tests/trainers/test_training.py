@@ -1,4 +1,5 @@
 """Both trainers, run as people run them, on two virtual CPU devices. Runs are shared: each costs most of a minute."""
+import glob
 import json
 import os
 import re
@@ -69,9 +70,26 @@ def test_every_validation_picture_is_evaluated_once_and_drawn(mirrored):
 
 def test_the_run_tells_its_story(mirrored):
     with open(os.path.join(mirrored.folder, "metrics.jsonl")) as source:
-        steps = [json.loads(line)["step"] for line in source]
-    assert steps[0] == 1 and 6 in steps
+        lines = {line["step"]: line for line in map(json.loads, source)}
+    assert min(lines) == 1
+    assert lines[6]["images_per_sec"] > 0
+    assert 0 <= lines[6]["input_wait_secs"] <= 8 / lines[6]["images_per_sec"]
     assert mirrored.manifest()["config_changes"][0] == "batch_size: 16 -> 8 (BATCH_SIZE)"
+
+
+def test_tensorboard_has_the_same_scalars_for_both_trainers(resumed):
+    import tensorflow.compat.v1 as tf
+    tags = {"mirrored": set(), "clone": set()}
+    for path in glob.glob(os.path.join(resumed[0].folder, "events.*")):
+        for event in tf.train.summary_iterator(path):
+            tags["mirrored" if event.step <= 6 else "clone"] |= {
+                value.tag for value in event.summary.value if value.HasField("simple_value")}
+    # Three steps of the clone trainer are too few for a speed.
+    assert {"images_per_sec", "input_wait_secs"} <= tags["mirrored"]
+    of_its_queues = {tag for tag in tags["clone"] if tag.startswith(("batch/", "queue/"))}
+    assert len(of_its_queues) == 2
+    assert tags["clone"] - of_its_queues == tags["mirrored"] - {"images_per_sec", "input_wait_secs"}
+    assert {"Losses/TotalLoss", "LearningRate/LearningRate/learning_rate"} <= tags["clone"]
 
 
 def test_both_trainers_put_work_on_both_devices(resumed):

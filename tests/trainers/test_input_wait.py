@@ -1,0 +1,53 @@
+"""The wait for input, of steps whose input or whose work is slow on purpose."""
+import time
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+
+SLOW = 0.3
+
+
+def after(tf, secs, value):
+    """The value, `secs` later."""
+    def sleep(given):
+        time.sleep(secs)
+        return given
+    return tf.py_func(sleep, [value], tf.float32)
+
+
+def iterator(tf, secs):
+    """As the mirrored trainer takes its input."""
+    numbers = tf.data.Dataset.range(100).map(lambda number: after(tf, secs, tf.cast(number, tf.float32)))
+    made = tf.data.make_initializable_iterator(numbers)
+    tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, made.initializer)
+    return made.get_next()
+
+
+def queue(tf, secs):
+    """As the clone trainer takes its input, an iterator's elements through a queue."""
+    waiting = tf.FIFOQueue(1, tf.float32)
+    tf.train.add_queue_runner(tf.train.QueueRunner(waiting, [waiting.enqueue(iterator(tf, secs))]))
+    return waiting.dequeue()
+
+
+@pytest.mark.parametrize("take", [iterator, queue])
+@pytest.mark.parametrize("input_secs, work_secs, least, most", [
+    (SLOW, 0, SLOW / 2, 2 * SLOW), (0, SLOW, 0, SLOW / 2)])
+def test_a_slow_input_is_waited_for_and_slow_work_is_not(take, input_secs, work_secs, least, most):
+    import tensorflow.compat.v1 as tf
+    from trainers import input_wait
+    with tf.Graph().as_default():
+        loss = after(tf, work_secs, take(tf, input_secs))
+        times = input_wait.times(loss)
+        assert len(times) == 2      # the start, and the one batch; not what fills the queue
+        with tf.train.MonitoredSession() as session:
+            waited = [input_wait.secs(session.run([loss, times])[1]) for _ in range(4)][1:]
+    assert least <= sum(waited) / len(waited) <= most, waited
+
+
+def test_a_step_without_input_waits_for_none():
+    import tensorflow.compat.v1 as tf
+    from trainers import input_wait
+    with tf.Graph().as_default():
+        assert input_wait.secs(input_wait.times(tf.constant(1.0))) is None

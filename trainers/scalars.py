@@ -1,0 +1,81 @@
+"""TensorBoard's scalars, by one name and one meaning for both trainers.
+
+What only one trainer writes is left out where another tag says the same or it is one device's share of it.
+Losses are means over devices (patch same_training_summaries); TargetAssignment/... is the first device's batch
+in both. The clone trainer alone has input queues, whose fill it shows (batch/..., queue/...), and histograms of
+the weights (ModelVars/...).
+"""
+import re
+
+import tensorflow.compat.v1 as tf
+
+EVERY_STEPS = 100
+IMAGES_PER_SEC = "images_per_sec"
+INPUT_WAIT = "input_wait_secs"
+# The Estimator's second copy of Losses/TotalLoss; the gradient of the first replica; model_deploy's of a clone.
+LEFT_OUT = re.compile(
+    r"loss(_\d+)?$|global_norm/|clone_0/Losses/|Losses/clone_loss$|Losses/regularization_loss_\d+$")
+
+
+def name(tag):
+    """The tag under which a summary is written; None for one that is left out."""
+    return None if LEFT_OUT.match(tag) else tag.replace("clone_0/", "")
+
+
+def of_both(serialized):
+    """tf.Summary of a serialized one, with the tags of `name`."""
+    found = tf.Summary.FromString(serialized)
+    kept = tf.Summary()
+    for value in found.value:
+        tag = name(value.tag)
+        if tag is not None:
+            kept.value.add().CopyFrom(value)
+            kept.value[-1].tag = tag
+    return kept
+
+
+class ScalarsHook(tf.train.SessionRunHook):
+    """Writes the graph's summaries at the first step and then each EVERY_STEPS, and the speed also at the end.
+
+    Args:
+        run_dir: where the event file is.
+        step_hook: StepHook, called before this one: it counts the steps and knows the speed.
+        summary_op: string tensor; None takes the session's merged summaries.
+    """
+
+    def __init__(self, run_dir, step_hook, summary_op=None):
+        self._run_dir = run_dir
+        self._step_hook = step_hook
+        self._summary_op = summary_op
+        self._written_at = None
+        self._due = True
+
+    def begin(self):
+        # The cached one: the checkpoint hook writes to the same file.
+        self._writer = tf.summary.FileWriterCache.get(self._run_dir)
+
+    def before_run(self, run_context):
+        self._due = self._written_at is None or self._step_hook.step % EVERY_STEPS == 0
+        if not self._due:
+            return None
+        if self._summary_op is None:
+            self._summary_op = tf.get_collection(tf.GraphKeys.SUMMARY_OP)[0]
+        return tf.train.SessionRunArgs(self._summary_op)
+
+    def after_run(self, run_context, run_values):
+        if self._due:
+            self._written_at = self._step_hook.step
+            self._writer.add_summary(of_both(run_values.results), self._written_at)
+            self._write_speed()
+
+    def end(self, session):
+        if self._step_hook.step != self._written_at:
+            self._write_speed()
+        self._writer.flush()
+
+    def _write_speed(self):
+        for tag, value in ((IMAGES_PER_SEC, self._step_hook.images_per_sec()),
+                           (INPUT_WAIT, self._step_hook.input_wait_secs())):
+            if value is not None:
+                self._writer.add_summary(
+                    tf.Summary(value=[tf.Summary.Value(tag=tag, simple_value=value)]), self._step_hook.step)
