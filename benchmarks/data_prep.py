@@ -117,6 +117,7 @@ def measure(command, environ):
     """
     import psutil
     with tempfile.TemporaryFile() as output:
+        os.sync()   # ours waits until its shards are on the disk, and must not wait for what the other left unwritten
         began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=subprocess.STDOUT)
         peak = _Peak(psutil.Process(process.pid))
