@@ -250,6 +250,7 @@ def test_a_training_whose_server_died_says_so_and_ends(training, resumed):
     os.kill(servers[0], signal.SIGKILL)
     console = process.stdout.read()
     assert process.wait() == 1
-    assert re.search(r"Parameter server [12] of 2 ended \(it was killed \(signal 9\).*\)\.\nStart the training again", console), console
+    assert re.search(r"Parameter server [12] of 2 ended \(it was killed \(signal 9\).*\)\.\nStart the training again",
+                     console), console
     assert resumed.manifest()["outcome"] == "failed"
     assert all_gone(process.pid, within_secs=1)
