@@ -22,7 +22,7 @@ import threading
 import time
 from typing import NamedTuple, Optional
 
-from launcher import host
+from launcher import files, host
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TRAINERS = ("mirrored", "clone")
@@ -210,12 +210,6 @@ def markdown(result):
     return "\n".join(lines) + "\n"
 
 
-def write(path, text):
-    with open(path + ".new", "w") as file:
-        file.write(text)
-    os.replace(path + ".new", path)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=300, help="steps of each trainer (default: 300)")
@@ -241,8 +235,8 @@ def main():
               "count": count, "steps": arguments.steps, "seconds": round(time.time() - began, 1),
               "ended": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "trainers": numbers,
               "checks": [check._asdict() for check in checks]}
-    write(os.path.join(ROOT, out, "smoke.json"), json.dumps(result, indent=1) + "\n")
-    write(os.path.join(ROOT, out, "smoke.md"), markdown(result))
+    files.write(os.path.join(ROOT, out, "smoke.json"), json.dumps(result, indent=1) + "\n")
+    files.write(os.path.join(ROOT, out, "smoke.md"), markdown(result))
     print(markdown(result) + "Written: {0}/smoke.json, {0}/smoke.md; logs beside them.".format(out))
     return 0 if result["passed"] else 1
 

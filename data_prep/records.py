@@ -8,42 +8,25 @@ TensorFlow can be imported later in the same process and register the same names
 import hashlib
 import os
 import struct
-import sys
-import types
 from typing import NamedTuple
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
+from data_prep import crc32c
 from data_prep.errors import DataError
 
 
-def _crc32c_function():
-    """google_crc32c.value. It imports pkg_resources, a tenth of a second, which it uses on Windows only."""
-    stand_in = types.ModuleType("pkg_resources")
-    if sys.modules.setdefault("pkg_resources", stand_in) is not stand_in:
-        stand_in = None
-    try:
-        from google_crc32c import value
-    finally:
-        if stand_in is not None:
-            del sys.modules["pkg_resources"]
-    return value
-
-
-_crc32c = _crc32c_function()
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
 HEADER_BYTES = _LENGTH.size + _CRC.size
 CRC_BYTES = _CRC.size
 OVERHEAD_BYTES = HEADER_BYTES + CRC_BYTES
-_MASK_DELTA = 0xA282EAD8
 
 
 def masked_crc(data):
-    """CRC-32C of data, rotated and shifted as the format wants it, so that a CRC of CRCs stays useful."""
-    crc = _crc32c(data)
-    return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF
+    """The masked CRC-32C of data."""
+    return crc32c.masked(crc32c.value(data))
 
 
 def crc_bytes(data):

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import time
 
-from launcher import LaunchError, host, say, where
+from launcher import LaunchError, files, host, say, where
 
 # Part of the stamp: raise it when the way of installing changes, so that old environments are made anew.
 RECIPE = 1
@@ -122,7 +122,7 @@ def _install_api(root, stages, minor):
     os.rename(new, api)
     # A path relative to site-packages, so that the clone can be moved.
     pth = os.path.join(_site_packages(root, minor), "object_detection_api.pth")
-    _write(pth, os.path.relpath(api, os.path.dirname(pth)) + "\n")
+    files.write(pth, os.path.relpath(api, os.path.dirname(pth)) + "\n")
     stages.run("Compiling it", [stages.python, "-m", "compileall", "-q", "-j", "0", api], accept=(0, 1))
     stages.run("First import", [stages.python, "-c", SMOKE_TEST], cwd=root)
 
@@ -255,16 +255,7 @@ def _read_stamp(root):
 def _stamp(root, **layers):
     stamp = _read_stamp(root)
     stamp.update(layers)
-    _write(_stamp_path(root), json.dumps(stamp, indent=1, sort_keys=True) + "\n")
-
-
-def _write(path, text):
-    temporary = path + ".new"
-    with open(temporary, "w") as target:
-        target.write(text)
-        target.flush()
-        os.fsync(target.fileno())
-    os.rename(temporary, path)
+    files.write(_stamp_path(root), json.dumps(stamp, indent=1, sort_keys=True) + "\n")
 
 
 def _empty(venv):

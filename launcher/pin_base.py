@@ -13,7 +13,7 @@ import urllib.parse
 import urllib.request
 from typing import NamedTuple
 
-from launcher import LaunchError
+from launcher import LaunchError, files
 
 SECONDS = 30
 # An index names the image of each platform; Docker chooses from it, so its digest is the one to pin.
@@ -144,11 +144,6 @@ def pin(root, image):
     after = pinned(before, value)
     if after == before:
         return "BASE_IMAGE={} is pinned in .env already, and the registry has no newer one.".format(value)
-    temporary = path + ".new"
-    with open(temporary, "w") as file:
-        file.write(after)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    files.write(path, after)
     moved = " (it was {})".format(reference.digest) if reference.digest not in ("", found) else ""
     return "Wrote BASE_IMAGE={} to .env{}.".format(value, moved)

@@ -10,12 +10,11 @@ import re
 import struct
 from typing import List, NamedTuple, Tuple
 
-import google_crc32c
+from data_prep import crc32c
 
 _FOOTER_BYTES = 48
 _MAGIC = 0xDB4775248B80FB57
 _TRAILER_BYTES = 5      # compression type, masked CRC-32C of block and type
-_MASK_DELTA = 0xA282EAD8
 _UNCOMPRESSED = 0
 _DT_STRING = 7
 _NOT_AS_BYTES = (_DT_STRING, 20, 21)    # string, resource, variant: their checksum is not that of the bytes on disk
@@ -160,13 +159,9 @@ def _crc_of(shard, entry):
         chunk = shard.read(min(left, _CHUNK_BYTES))
         if not chunk:
             raise Torn("it ends inside of %s" % entry.name)
-        crc = google_crc32c.extend(crc, chunk)
+        crc = crc32c.extend(crc, chunk)
         left -= len(chunk)
-    return _masked(crc)
-
-
-def _masked(crc):
-    return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF
+    return crc32c.masked(crc)
 
 
 def _parse(data):
@@ -198,7 +193,7 @@ def _block(data, offset, size):
     block, trailer = data[offset:offset + size], data[offset + size:offset + size + _TRAILER_BYTES]
     if len(block) < size or len(trailer) < _TRAILER_BYTES or trailer[0] != _UNCOMPRESSED:
         raise Torn("its .index is damaged")
-    if struct.unpack("<I", trailer[1:])[0] != _masked(google_crc32c.value(block + trailer[:1])):
+    if struct.unpack("<I", trailer[1:])[0] != crc32c.masked(crc32c.value(block + trailer[:1])):
         raise Torn("the checksum of its .index does not match")
     return block
 

@@ -4,7 +4,6 @@ import glob
 import hashlib
 import os
 import shutil
-import time
 
 from google.protobuf import text_format
 
@@ -175,7 +174,7 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
     return {"model": pipeline.model_of(config).feature_extractor.type, "weights": own.weights,
             "pictures_compared": len(records), "compared": compared, "tflite_missing": obstacle,
             "tflite_input": tflite_input._asdict() if tflite_input else None, "files": _checksums(folder),
-            "versions": manifest.versions(), "made": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+            "versions": manifest.versions(), "made": manifest.now()}
 
 
 def _same(name, expected, found, config, console):

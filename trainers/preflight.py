@@ -259,9 +259,7 @@ def _run_dir(folder, config, settings):
     step = runs.check(folder, config, settings)
     if runs.is_training(folder):
         raise runs.another_training(folder)
-    parent = os.path.abspath(folder)
-    while not os.path.exists(parent):
-        parent = os.path.dirname(parent)
+    parent = _existing(folder)
     if os.path.isdir(parent) and not os.access(parent, os.W_OK | os.X_OK):
         raise Refused("RUN_DIR=%s cannot be written." % folder,
                       "Choose a folder that belongs to you, or change its owner.", PREFLIGHT_FAILED)
@@ -273,10 +271,7 @@ def _run_dir(folder, config, settings):
 
 def disk(folder, config, settings):
     """The Line for the free space of RUN_DIR's disk against the checkpoints that will be kept."""
-    there = os.path.abspath(folder)
-    while not os.path.exists(there):
-        there = os.path.dirname(there)
-    free = runs.free_bytes(there)
+    free = runs.free_bytes(_existing(folder))
     size, how, exact = checkpoint_size.estimate(config, folder)
     if size is None:
         return Line("disk", OK, "%s free; %s." % (_megabytes(free), how))
@@ -288,6 +283,14 @@ def disk(folder, config, settings):
         return Line("disk", OK, text)
     do = "Free some space, set RUN_DIR to another disk, or lower KEEP_CHECKPOINTS."
     return Line("disk", ERROR if exact else WARNING, text, do)
+
+
+def _existing(path):
+    """The path, or the nearest folder above it that is there."""
+    path = os.path.abspath(path)
+    while not os.path.exists(path):
+        path = os.path.dirname(path)
+    return path
 
 
 def _megabytes(size):

@@ -4,6 +4,7 @@ import copy
 import io
 import json
 import os
+import sys
 
 import numpy
 import pytest
@@ -15,6 +16,9 @@ from data_prep import check, coco, records
 from data_prep.__main__ import main
 from data_prep.dataset import Limits, label_map_text
 from data_prep.errors import DataError
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from prepared import examples  # noqa: E402
 
 WIDTH, HEIGHT = 40, 30
 SIZE = {"width": WIDTH, "height": HEIGHT}
@@ -46,13 +50,6 @@ def convert(root, out, max_skipped=1.0, **options):
     return coco.prepare(str(root), str(out), coco.Options(**options), limits=Limits(max_skipped))
 
 
-def written(out):
-    """{source id: features}."""
-    decoded = [records.decode(payload) for name in sorted(os.listdir(str(out))) if ".record-" in name
-               for payload in records.read(os.path.join(str(out), name))]
-    return {features["image/source_id"][0].decode("utf-8"): features for features in decoded}
-
-
 def test_boxes_ids_and_categories(tmp_path, encode):
     content = instances()
     content["annotations"][0].update(bbox=[0.5, 1, 39.9, 28.5], iscrowd=1, area=11.5)
@@ -60,7 +57,7 @@ def test_boxes_ids_and_categories(tmp_path, encode):
     dataset = convert(tmp_path, tmp_path / "out")
     assert check.quick(str(tmp_path / "out")) == []
     assert (dataset["classes"], dataset["category_ids"]) == (["cat", "dog"], {"cat": 3, "dog": 7})
-    first, second = (written(tmp_path / "out")[key] for key in "01")
+    first, second = (examples(tmp_path / "out")[key] for key in "01")
     assert [first["image/object/bbox/" + side][0] for side in ("xmin", "ymin", "xmax", "ymax")] == pytest.approx(
         [0.5 / 40, 1 / 30, 1.0, 29.5 / 30])
     assert (first["image/object/is_crowd"], first["image/object/area"]) == ([1], [11.5])
@@ -117,7 +114,7 @@ def forms():
 def test_masks(tmp_path, encode, form, kind):
     write(tmp_path, instances(4, segmentation=forms()[form]), encode=encode)
     dataset = convert(tmp_path, tmp_path / "out", masks=kind)
-    value = written(tmp_path / "out")["2"]["image/object/mask"]
+    value = examples(tmp_path / "out")["2"]["image/object/mask"]
     found = numpy.asarray(Image.open(io.BytesIO(value[0]))) if kind == "png" else numpy.array(value)
     assert numpy.array_equal(found.reshape(HEIGHT, WIDTH) > 0, square())
     assert (dataset["config"]["load_instance_masks"], dataset["config"]["mask_type"]) == (
@@ -130,7 +127,7 @@ def test_a_mask_turns_with_its_picture(tmp_path, encode):
     write(tmp_path, instances(4), encode=encode)
     (tmp_path / "images" / "2.jpg").write_bytes(encode(size=(WIDTH, HEIGHT), exif=exif.tobytes()))
     convert(tmp_path, tmp_path / "out", masks="png")
-    features = written(tmp_path / "out")["2"]
+    features = examples(tmp_path / "out")["2"]
     found = numpy.asarray(Image.open(io.BytesIO(features["image/object/mask"][0])))
     assert numpy.array_equal(found, numpy.rot90(square(), -1))
     assert features["image/object/bbox/xmin"] == pytest.approx([4 / 30])  # 30 - 26

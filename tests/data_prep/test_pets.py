@@ -5,34 +5,21 @@ import io
 import json
 import os
 import random
+import sys
 
 import pytest
 from hypothesis import given, settings, strategies
 from PIL import Image
 
-from data_prep import annotations, check, pets, records, splits
+from data_prep import annotations, check, pets, splits
 from data_prep.errors import DataError, UsageError
 
-
-def examples(out, split="*"):
-    """{source id: features} of a prepared dataset; fails if two examples have the same id."""
-    found = {}
-    for name in sorted(os.listdir(str(out))):
-        if ".record-" in name and (split == "*" or "_%s." % split in name):
-            for payload in records.read(os.path.join(str(out), name)):
-                features = records.decode(payload)
-                key = features["image/source_id"][0].decode("utf-8")
-                assert key not in found
-                found[key] = features
-    return found
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from prepared import examples, skipped  # noqa: E402
 
 
 def shard_hashes(dataset):
     return [shard["sha256"] for split in ("train", "val") for shard in dataset["splits"][split]["shards"]]
-
-
-def reasons(dataset):
-    return {entry["id"]: entry["reason"] for entry in dataset["skipped"]}
 
 
 def changes(dataset):
@@ -163,7 +150,7 @@ def test_a_box_outside_is_rejected_and_the_picture_keeps_its_other_box(raw, tmp_
 def test_an_unusable_picture_is_skipped_with_its_reason(raw, tmp_path, capsys, spoil, reason):
     spoil(raw)
     dataset = raw.convert(tmp_path / "out")
-    assert list(reasons(dataset)) == ["pug_1"] and reason in reasons(dataset)["pug_1"]
+    assert list(skipped(dataset)) == ["pug_1"] and reason in skipped(dataset)["pug_1"]
     assert len(examples(tmp_path / "out")) == 19
     assert "pug_1" in capsys.readouterr().out
 
@@ -295,7 +282,7 @@ def test_a_trimap_turns_with_its_picture(raw, tmp_path, encode):
 def test_a_trimap_that_cannot_be_used_is_listed(raw, tmp_path, spoil, reason):
     annotate_bodies(raw)
     spoil(raw)
-    found = reasons(raw.convert(tmp_path / "out", boxes="body", masks="png"))
+    found = skipped(raw.convert(tmp_path / "out", boxes="body", masks="png"))
     assert list(found) == ["pug_1"] and reason in found["pug_1"]
 
 
@@ -361,7 +348,7 @@ def test_each_oddity_of_real_pets_is_explained(tmp_path, capsys, boxes):
     dataset = pets.prepare(SAMPLE, str(tmp_path / "out"), pets.Options(boxes))
     said = capsys.readouterr().out
     unused = {name: entry["reason"] for entry in dataset["unused"] for name in entry["names"]}
-    assert reasons(dataset) == dict.fromkeys(("Abyssinian_104", "Bengal_111", "Bengal_175"), pets.NO_XML)
+    assert skipped(dataset) == dict.fromkeys(("Abyssinian_104", "Bengal_111", "Bengal_175"), pets.NO_XML)
     assert changes(dataset) == [("Bengal_105", "several pets")]
     assert "test.txt" in unused["Abyssinian_5.jpg"] and "PNG inside" in unused["Abyssinian_5.jpg"]
     assert unused["Abyssinian_34.jpg"] == "in no list; GIF inside"

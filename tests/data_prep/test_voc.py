@@ -1,14 +1,18 @@
 """Pascal VOC folders, labelImg's and CVAT's xml: which picture belongs to which annotation, classes, splits."""
 
 import os
+import sys
 import unicodedata
 
 import pytest
 
-from data_prep import check, records, splits, voc
+from data_prep import check, splits, voc
 from data_prep.__main__ import main
 from data_prep.dataset import Limits, label_map_text
 from data_prep.errors import DataError, UsageError
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from prepared import examples, skipped  # noqa: E402
 
 
 class Folder:
@@ -51,23 +55,6 @@ def folder(tmp_path, encode):
     return Folder(tmp_path / "source", encode)
 
 
-def written(out):
-    """{source id: features}, and fails where two examples have one id."""
-    found = {}
-    for name in sorted(os.listdir(str(out))):
-        if ".record-" in name:
-            for payload in records.read(os.path.join(str(out), name)):
-                features = records.decode(payload)
-                key = features["image/source_id"][0].decode("utf-8")
-                assert key not in found
-                found[key] = features
-    return found
-
-
-def skipped(dataset):
-    return {entry["id"]: entry["reason"] for entry in dataset["skipped"]}
-
-
 def unused(dataset):
     return {entry["reason"]: entry["names"] for entry in dataset["unused"]}
 
@@ -81,13 +68,13 @@ def test_a_voc_folder_is_split_as_its_image_sets_say(folder, tmp_path):
     folder.text("ImageSets/Main/val.txt", "3 x\r\n5 x\r\n")
     dataset = folder.convert(tmp_path / "out")
     assert [dataset["splits"][split]["examples"] for split in ("train", "val")] == [3, 2]
-    assert list(written(tmp_path / "out"))[:3] == ["4 x.jpg", "1 x.jpg", "2 x.jpg"]
+    assert list(examples(tmp_path / "out"))[:3] == ["4 x.jpg", "1 x.jpg", "2 x.jpg"]
     assert dataset["classes"] == ["cat", "dog"]
     assert dataset["splits"]["val"]["boxes_per_class"] == {"cat": 2, "dog": 2}
     assert unused(dataset) == {"in no image set": ["6 x.jpg"]}
     assert check.quick(str(tmp_path / "out")) == []
     assert dataset["splits"]["train"]["pattern"] == "pascal_train.record-?????-of-00001"
-    features = written(tmp_path / "out")["5 x.jpg"]
+    features = examples(tmp_path / "out")["5 x.jpg"]
     assert features["image/object/class/text"] == [b"dog", b"cat"]
     assert features["image/object/class/label"] == [2, 1]
 
@@ -100,8 +87,8 @@ def test_pictures_and_xml_may_lie_anywhere_and_are_split_by_seed(folder, tmp_pat
     ids = sorted(["one.jpg", "sub folder/two.jpg", "sub folder/one.jpg", "häuser/三.jpg",
                   "apart/images/four.png"])
     expected = splits.by_seed(ids, 0.4, 1)
-    assert sorted(written(tmp_path / "out")) == ids
-    assert list(written(tmp_path / "out")) == expected[0].ids + expected[1].ids
+    assert sorted(examples(tmp_path / "out")) == ids
+    assert list(examples(tmp_path / "out")) == expected[0].ids + expected[1].ids
     assert dataset["command"].endswith("--shards 1 --split random --val-fraction 0.4 --seed 1")
 
 
@@ -114,7 +101,7 @@ def test_a_picture_is_found_by_stem_and_content(folder, tmp_path, picture, xml, 
     folder.picture(picture)
     folder.xml(xml, ("cat", 1, 1, 9, 9), filename=filename)
     assert folder.convert(tmp_path / "out")["skipped"] == []
-    assert picture in written(tmp_path / "out")
+    assert picture in examples(tmp_path / "out")
 
 
 def test_of_files_with_one_stem_the_one_that_holds_a_picture_wins(folder, tmp_path):
@@ -124,7 +111,7 @@ def test_of_files_with_one_stem_the_one_that_holds_a_picture_wins(folder, tmp_pa
     folder.picture("a.csv")
     folder.xml("a.xml", ("cat", 1, 1, 9, 9))
     folder.convert(tmp_path / "out")
-    assert "a.png" in written(tmp_path / "out")
+    assert "a.png" in examples(tmp_path / "out")
 
 
 @pytest.mark.parametrize("spoil, reason", [
@@ -142,7 +129,7 @@ def test_what_cannot_be_converted_is_listed(folder, tmp_path, spoil, reason):
     spoil(folder)
     found = skipped(folder.convert(tmp_path / "out"))
     assert len(found) == 1 and reason in list(found.values())[0]
-    assert len(written(tmp_path / "out")) == 3
+    assert len(examples(tmp_path / "out")) == 3
     with pytest.raises(DataError, match="more than the limit of 20 %"):
         folder.convert(tmp_path / "out", max_skipped=0.2)
     with pytest.raises(DataError, match="--strict allows none"):
@@ -155,7 +142,7 @@ def test_a_mask_with_the_stem_of_its_picture_is_not_taken_for_it(folder, tmp_pat
         folder.picture("trimaps/%s.png" % stem, kind="PNG")
         folder.xml("xmls/%s.xml" % stem, ("cat", 1, 1, 9, 9), filename=stem + ".jpg")
     folder.convert(tmp_path / "out")
-    assert sorted(written(tmp_path / "out")) == ["images/x.jpg", "images/y.jpg"]
+    assert sorted(examples(tmp_path / "out")) == ["images/x.jpg", "images/y.jpg"]
 
 
 def test_what_is_no_part_of_it_is_told(folder, tmp_path, capsys):
@@ -164,7 +151,7 @@ def test_what_is_no_part_of_it_is_told(folder, tmp_path, capsys):
     folder.text("pom.xml", "<project/>")
     dataset = folder.convert(tmp_path / "out")
     assert unused(dataset) == {"no annotation": ["lonely.jpg"], "the xml is no annotation": ["pom.xml"]}
-    assert sorted(written(tmp_path / "out")) == ["x.jpg", "y.jpg"]
+    assert sorted(examples(tmp_path / "out")) == ["x.jpg", "y.jpg"]
     assert "lonely.jpg" in capsys.readouterr().out
 
 
@@ -173,7 +160,7 @@ def test_a_picture_without_objects_is_an_example_without_boxes(folder, tmp_path)
     folder.picture("empty.jpg")
     folder.xml("empty.xml")
     folder.convert(tmp_path / "out")
-    features = written(tmp_path / "out")["empty.jpg"]
+    features = examples(tmp_path / "out")["empty.jpg"]
     assert features["image/object/class/label"] == features["image/object/bbox/xmin"] == []
 
 
@@ -181,7 +168,7 @@ def test_a_label_map_gives_the_ids_and_other_names_stop_the_run_with_the_nearest
     folder.pairs("x", "y")
     (tmp_path / "map.pbtxt").write_text(label_map_text(["dog", "cat"]))
     dataset = folder.convert(tmp_path / "out", label_map=str(tmp_path / "map.pbtxt"))
-    assert written(tmp_path / "out")["x.jpg"]["image/object/class/label"] == [2]
+    assert examples(tmp_path / "out")["x.jpg"]["image/object/class/label"] == [2]
     assert dataset["num_classes"] == 2
     folder.xml("x.xml", ("Cta", 1, 1, 9, 9), ("zebra", 1, 1, 9, 9))
     with pytest.raises(DataError, match=r"does not have: Cta \(did you mean cat\?\), zebra\."):
@@ -227,7 +214,7 @@ def test_cvats_own_format_is_recognised(folder, tmp_path):
           <box label="dog" occluded="0" xtl="3" ytl="3" xbr="9" ybr="9"/>
           <polygon label="cat" points="1,1;5,5;1,5"/></image></annotations>""")
     dataset = folder.convert(tmp_path / "out")
-    features = written(tmp_path / "out")["images/first one.jpg"]
+    features = examples(tmp_path / "out")["images/first one.jpg"]
     assert features["image/object/bbox/ymax"] == pytest.approx([21.25 / 30])
     assert [entry["what"] for entry in dataset["changed"]] == ["rejected box"]  # the polygon, told of
 
