@@ -8,7 +8,7 @@ import time
 
 import tensorflow.compat.v1 as tf
 
-from trainers import batch_ids, early_stop, input_wait
+from trainers import batch_ids, checkpoint_list, early_stop, input_wait
 from trainers.console import duration
 from trainers.errors import DIVERGED, PREFLIGHT_FAILED, Refused
 from trainers.run_dir import check_free_space, checkpoints, free_bytes, newest_checkpoint
@@ -209,7 +209,9 @@ class CheckpointHook(tf.train.CheckpointSaverHook):
                 self._checkpoint_dir, free // 2 ** 20, step, needed // 2 ** 20),
                 "Free some space and run the same command again: it goes on from %s." % (
                     newest[0] if newest else "the start"), PREFLIGHT_FAILED)
-        return super(CheckpointHook, self)._save(session, step)
+        stop = super(CheckpointHook, self)._save(session, step)
+        checkpoint_list.note_kept_for_good(self._checkpoint_dir)
+        return stop
 
 
 def checkpoint_bytes():

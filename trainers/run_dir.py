@@ -9,14 +9,13 @@ import time
 from google.protobuf import text_format
 
 from data_prep import files
-from trainers import checkpoint_files, pipeline
+from trainers import checkpoint_files, checkpoint_list, pipeline
 from trainers.errors import PREFLIGHT_FAILED, Refused
 from trainers.files import read_json
 from trainers.manifest import NAME as MANIFEST
 
 CONFIG = "pipeline.config"
 LOG = "train.log"
-STATE = "checkpoint"
 TORN = "torn-"
 # The event file with the graph, the log and the first metrics: 15 MB for the small models in configs/. What the
 # checkpoints need is checked when the graph is built (trainers/progress.py).
@@ -79,7 +78,8 @@ def prepare(folder, config, settings, say=lambda sentence: None):
         _say_how_the_last_one_ended(folder, say)
         _set_torn_checkpoints_aside(folder, say)
         remove_half_written(folder)
-        _write_checkpoint_state(folder)
+        names = [os.path.basename(prefix) for prefix, _ in checkpoints(folder)]
+        checkpoint_list.put_in_order(folder, names, settings.keep_checkpoints)
     check_free_space(folder, ROOM_TO_START_BYTES)
     newest = newest_checkpoint(folder)
     return newest[1] if newest else 0
@@ -145,34 +145,6 @@ def remove_half_written(folder):
             shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
 
 
-def _write_checkpoint_state(folder):
-    """Makes the file `checkpoint`, which tells TensorFlow what to restore, agree with the checkpoints there are.
-
-    A process killed between writing a checkpoint and writing that file leaves it naming an older one, or none.
-    """
-    path = os.path.join(folder, STATE)
-    names = [os.path.basename(prefix) for prefix, _ in checkpoints(folder)]
-    if not names:
-        if os.path.exists(path):
-            os.remove(path)
-        return
-    listed = _listed_checkpoints(path)
-    # What TensorFlow no longer lists but left there (keep_checkpoint_every_n_hours) is to be kept for good.
-    first_listed = min([names.index(name) for name in listed if name in names] or [0])
-    lines = ['model_checkpoint_path: "%s"' % names[-1]]
-    lines += ['all_model_checkpoint_paths: "%s"' % name for name in names[first_listed:]]
-    files.write(path, ("\n".join(lines) + "\n").encode("utf-8"))
-
-
-def _listed_checkpoints(path):
-    try:
-        with open(path, errors="replace") as source:
-            paths = re.findall(r'^all_model_checkpoint_paths: "([^"]*)"', source.read(), re.MULTILINE)
-    except FileNotFoundError:
-        return []
-    return [os.path.basename(one) for one in paths]
-
-
 def _is_our_manifest(path):
     """True where the file is ours or is not there."""
     try:
@@ -184,7 +156,7 @@ def _is_our_manifest(path):
 
 def _holds_a_checkpoint(folder):
     names = os.listdir(folder) if os.path.isdir(folder) else []
-    return any(name == "checkpoint" or name.endswith(".index") for name in names)
+    return any(name == checkpoint_list.STATE or name.endswith(".index") for name in names)
 
 
 def _create_and_lock(folder, say):

@@ -169,7 +169,7 @@ def test_a_torn_newest_checkpoint_is_set_aside_for_the_one_before(part, how, why
 def test_what_a_killed_save_left_is_removed_and_everything_else_stays(a_run, tmp_path, config, read_settings):
     from trainers import run_dir
     folder = a_run(tmp_path / "run", config, 2)
-    before = sorted(os.listdir(folder) + [".lock"])
+    before = sorted(os.listdir(folder) + [".lock", "kept_for_good.json"])
     for name in ("model.ckpt-9.data-00000-of-00001", "model.ckpt-9.meta", "model.ckpt-2.meta.tmp91f1182a",
                  "checkpoint.tmpdeadbeef", ".run.json.7.tmp"):
         (tmp_path / "run" / name).write_bytes(b"half")
@@ -192,6 +192,37 @@ def test_tensorflow_restores_the_newest_even_where_its_own_list_was_not_written_
         assert state.read().splitlines() == ['model_checkpoint_path: "model.ckpt-6"',
                                              'all_model_checkpoint_paths: "model.ckpt-4"',
                                              'all_model_checkpoint_paths: "model.ckpt-6"']
+    assert run_dir.checkpoints(folder)[0][1] == 2
+
+
+def left_and_listed(folder):
+    from trainers import run_dir
+    with open(os.path.join(folder, "checkpoint")) as state:
+        listed = [int(line.rpartition("-")[2].strip('"')) for line in state.read().splitlines()[1:]]
+    return [step for _, step in run_dir.checkpoints(folder)], listed
+
+
+def test_what_a_kill_left_between_the_list_and_the_removal_is_removed(a_run, tmp_path, config, read_settings):
+    from trainers import run_dir
+    folder = a_run(tmp_path / "run", config, 2, 4, 6, 8)
+    listed = ["model.ckpt-6", "model.ckpt-8"]
+    (tmp_path / "run" / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-8"\n' + "".join(
+        'all_model_checkpoint_paths: "%s"\n' % name for name in listed))
+    (tmp_path / "run" / "kept_for_good.json").write_text('["model.ckpt-2"]')
+    assert run_dir.prepare(folder, config, read_settings(KEEP_CHECKPOINTS="2")) == 8
+    assert left_and_listed(folder) == ([2, 6, 8], [6, 8])
+
+
+def test_more_than_are_to_be_kept_are_removed_oldest_first_but_never_those_kept_for_good(a_run, tmp_path, config,
+                                                                                        read_settings):
+    from trainers import checkpoint_list, run_dir
+    folder = a_run(tmp_path / "run", config, 2, 4, 6, 8)
+    (tmp_path / "run" / "kept_for_good.json").write_text('["model.ckpt-2"]')
+    assert run_dir.prepare(folder, config, read_settings(KEEP_CHECKPOINTS="2")) == 8
+    assert left_and_listed(folder) == ([2, 6, 8], [6, 8])
+    os.remove(os.path.join(folder, "checkpoint"))
+    checkpoint_list.put_in_order(folder, ["model.ckpt-2", "model.ckpt-6", "model.ckpt-8"], 1)
+    assert left_and_listed(folder) == ([2, 8], [8])
 
 
 def test_a_run_that_was_killed_is_told_so(a_run, tmp_path, config, read_settings):
