@@ -5,7 +5,7 @@ Each docker/NAME.in is resolved for each Python together with the lists it is in
 locks of one Python always fit together, and written with the hashes of every file of a version (wheels of any
 platform). The resolver is uv, which resolves for a Python that is not installed; it comes pinned into a
 folder that is deleted afterwards. Versions that are in a lock already are kept where they still fit;
-`--upgrade` looks for newer ones.
+`--upgrade` looks for newer ones. licences.py then reads what the packages of the image are licensed under.
 """
 import argparse
 import os
@@ -119,6 +119,7 @@ def main():
         subprocess.check_call([os.path.join(binaries, "python"), "-m", "pip", "install", "--quiet", UV])
         for python in PYTHONS:
             lock(os.path.join(binaries, "uv"), python, arguments.upgrade, scratch)
+        subprocess.check_call([os.path.join(binaries, "python"), os.path.join(FOLDER, "licences.py")])
 
 
 if __name__ == "__main__":

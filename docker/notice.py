@@ -7,6 +7,7 @@ import os
 import sys
 from email.parser import Parser
 
+import licences
 from object_detection_patches import source
 
 HEAD = """\
@@ -28,16 +29,8 @@ def packages(site_packages):
     for path in glob.glob(os.path.join(site_packages, "*.dist-info", "METADATA")):
         with open(path, encoding="utf-8", errors="replace") as file:
             about = Parser().parse(file, headersonly=True)
-        found.append((about["Name"], about["Version"], licence(about)))
+        found.append((about["Name"], about["Version"], licences.words(licences.licence(about))))
     return sorted(found, key=lambda package: package[0].lower())
-
-
-def licence(about):
-    """The licence that metadata names, in one line; classifiers win over free text, which may be pages."""
-    classifiers = [line.split(" :: ")[-1] for line in about.get_all("Classifier") or []
-                   if line.startswith("License ::") and line != "License :: OSI Approved"]
-    text = about["License-Expression"] or " / ".join(classifiers) or (about["License"] or "").strip()
-    return text.splitlines()[0] if text else "see its page on PyPI"
 
 
 def notice(site_packages):

@@ -2,8 +2,8 @@
 """Prints a software bill of materials (CycloneDX 1.4, JSON) of what the image adds to its base: `make sbom`.
 
 It is made from the locks, so it names what is installed, with the sha256 of every file that may be, and it is
-the same for the same locks. What the base image brings is its maker's to list. Licences are in the image:
-/opt/tfod-train/NOTICE.
+the same for the same locks. Licences are those that the packages' own metadata names (licences.py); one that names
+none is told. What the base image brings is its maker's to list.
 """
 import argparse
 import json
@@ -17,7 +17,8 @@ sys.path.insert(0, os.path.dirname(FOLDER))
 from object_detection_patches import source  # noqa: E402  (a script, whose folder is no package)
 
 # Python of the base: its image.
-BASES = {"3.6": "tensorflow/tensorflow:1.15.0-gpu-py3", "3.8": "nvcr.io/nvidia/tensorflow:23.03-tf1-py3"}
+BASES = {"3.6": "tensorflow/tensorflow:1.15.0-gpu-py3", "3.7": "a base with Python 3.7 of your own",
+         "3.8": "nvcr.io/nvidia/tensorflow:23.03-tf1-py3"}
 
 
 def packages(lock):
@@ -30,10 +31,20 @@ def packages(lock):
     return found
 
 
-def component(name, version, hashes):
+def licences():
+    """{"name==version": {"expression": …} or {"name": …}, or {} where the metadata names none}."""
+    with open(os.path.join(FOLDER, "licences.json")) as file:
+        return json.load(file)
+
+
+def component(name, version, hashes, licence):
+    """A package of the lock; without the key "licenses" where `licence` is {}."""
     purl = "pkg:pypi/{}@{}".format(re.sub(r"[-_.]+", "-", name).lower(), version)
-    return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl,
+    told = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl,
             "hashes": [{"alg": "SHA-256", "content": digest} for digest in hashes]}
+    if licence:
+        told["licenses"] = [licence] if "expression" in licence else [{"license": licence}]
+    return told
 
 
 def api():
@@ -48,9 +59,12 @@ def api():
 
 
 def sbom(python):
-    """The bill as a dict. `python`: "3.6" or "3.8", that of the base image."""
+    """The bill as a dict. `python`: "3.6", "3.7" or "3.8", that of the base image."""
+    known = licences()
     with open(os.path.join(FOLDER, "requirements-{}.lock".format(python))) as file:
-        components = [component(*package) for package in packages(file.read())] + [api()]
+        locked = packages(file.read())
+    components = [component(name, version, hashes, known["{}=={}".format(name, version)])
+                  for name, version, hashes in locked] + [api()]
     image = {"type": "container", "bom-ref": "tfod-train", "name": "tfod-train",
              "description": "on {}".format(BASES[python]), "licenses": [{"license": {"id": "Apache-2.0"}}]}
     content = json.dumps([image, components], sort_keys=True)
@@ -63,7 +77,11 @@ def sbom(python):
 def main():
     parser = argparse.ArgumentParser(description="Print a CycloneDX bill of materials of the image.")
     parser.add_argument("--python", choices=sorted(BASES), default="3.6", help="the Python of the base image")
-    print(json.dumps(sbom(parser.parse_args().python), indent=1))
+    bill = sbom(parser.parse_args().python)
+    print(json.dumps(bill, indent=1))
+    for each in bill["components"]:
+        if "licenses" not in each:
+            print("{name} {version} names no licence in its metadata.".format(**each), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 
-@pytest.fixture(params=["3.6", "3.8"])
+@pytest.fixture(params=["3.6", "3.7", "3.8"])
 def bill(request, root):
     out = subprocess.check_output([sys.executable, "docker/sbom.py", "--python", request.param], cwd=root)
     return request.param, json.loads(out.decode()), out
@@ -22,6 +22,27 @@ def test_every_package_of_the_lock_and_the_api_is_in_it_once(bill, root):
     api, = [each for each in told["components"] if "pypi" not in each["purl"]]
     assert api["version"] == "170c71cc555d458d2c85775bca92f802238e4dab" and api["modified"] is True
     assert api["licenses"] == [{"license": {"id": "Apache-2.0"}}]
+
+
+def test_every_package_has_the_licence_that_its_metadata_names(bill, root):
+    _, told, _ = bill
+    with open("{}/docker/licences.json".format(root)) as file:
+        known = json.load(file)
+    for each in told["components"]:
+        licence = known.get("{name}=={version}".format(**each), {"id": "Apache-2.0"})
+        assert licence and each["licenses"] == [licence if "expression" in licence else {"license": licence}], each
+
+
+def test_a_package_whose_metadata_names_no_licence_has_none_and_is_named(script, monkeypatch, capsys):
+    sbom = script("sbom")
+    known = dict(sbom.licences(), **{"numpy==1.19.5": {}})
+    monkeypatch.setattr(sbom, "licences", lambda: known)
+    monkeypatch.setattr(sys, "argv", ["sbom.py"])
+    sbom.main()
+    out, err = capsys.readouterr()
+    numpy, = [each for each in json.loads(out)["components"] if each["name"] == "numpy"]
+    assert "licenses" not in numpy
+    assert err == "numpy 1.19.5 names no licence in its metadata.\n"
 
 
 def test_it_has_what_cyclonedx_1_4_asks_for(bill):
