@@ -3,10 +3,10 @@
     python3 -m benchmarks.smoke [--steps 300] [--floor 0.5] [--out runs/smoke]
 
 For each trainer: two thirds of the steps, then the rest by resuming, then an evaluation; with more than one GPU
-also a short training on one. It fails unless every GPU was used (as nvidia-smi sees it from outside), images/s
-with all GPUs beat one, COCO mAP@.50 passed the floor, and the second training went on from the first's
-checkpoint. What the machine cannot show is said to be skipped. Results: OUT/smoke.json, and OUT/smoke.md for
-people.
+also a short training on one. It fails unless every GPU was used (as nvidia-smi sees it from outside, and as the
+training itself tells), images/s with all GPUs beat one, COCO mAP@.50 passed the floor, and the second training went
+on from the first's checkpoint. What the machine cannot show is said to be skipped. Results: OUT/smoke.json and,
+for people, OUT/smoke.md.
 
 It starts what `make train` starts, in Docker or in the virtual environment (RUN_IN), and needs nothing but Python.
 """
@@ -131,6 +131,17 @@ def images_per_sec(folder):
     return round(statistics.median(found), 2) if found else None
 
 
+def gpus_in_metrics(folder):
+    """The highest percent that metrics.jsonl has of each GPU, [] where it has none."""
+    try:
+        with open(os.path.join(folder, "metrics.jsonl")) as file:
+            found = [json.loads(line).get("gpus", []) for line in file]
+    except FileNotFoundError:
+        return []
+    found = [[gpu["percent"] for gpu in gpus] for gpus in found if gpus]
+    return [max((percent for percent in of_gpu if percent is not None), default=None) for of_gpu in zip(*found)]
+
+
 def judge(trainer, count, kind, steps, first, second, one, floor):
     """The Checks of a trainer.
 
@@ -157,11 +168,15 @@ def judge(trainer, count, kind, steps, first, second, one, floor):
     if kind == "cpu":
         skipped = "skipped: no GPU"
         return checks + [Check(trainer, "uses every GPU", None, skipped),
+                         Check(trainer, "tells the use of every GPU", None, skipped),
                          Check(trainer, "is faster on all GPUs than on one", None, skipped)]
     seen = sorted(set(first.used) | set(second.used))
     used = [max(leg.used.get(gpu, 0) for leg in (first, second)) for gpu in seen]
     checks.append(Check(trainer, "uses every GPU", len(used) == count and min(used) >= USED_PERCENT,
                         "at most {} % busy".format(", ".join(map(str, used)))))
+    said = gpus_in_metrics(second.folder)
+    checks.append(Check(trainer, "tells the use of every GPU", len(said) == count and None not in said,
+                        "{} % in metrics.jsonl".format(", ".join(map(str, said)) or "none")))
     return checks + [faster(trainer, second, one)]
 
 

@@ -3,6 +3,7 @@ import os
 from typing import NamedTuple, Tuple
 
 from trainers.errors import PREFLIGHT_FAILED, Refused
+from trainers.gpus import look as look_at_gpus
 
 DEFAULT_VIRTUAL_CPUS = 2
 
@@ -16,26 +17,8 @@ class Devices(NamedTuple):
 
 
 def gpus_of_this_machine():
-    """(uuid, name) of each GPU that the driver shows, by NVML: costs milliseconds and no GPU memory.
-
-    Returns:
-        list of (str, str), empty where there is no driver or no GPU.
-    """
-    try:
-        import pynvml
-    except ImportError:
-        return []
-    text = lambda value: value.decode() if isinstance(value, bytes) else value
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return []
-    try:
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
-        return [(text(pynvml.nvmlDeviceGetUUID(handle)), text(pynvml.nvmlDeviceGetName(handle)))
-                for handle in handles]
-    finally:
-        pynvml.nvmlShutdown()
+    """(uuid, name) of each GPU that the driver shows; empty where there is no driver or no GPU."""
+    return [(gpu.uuid, gpu.name) for gpu in look_at_gpus().gpus]
 
 
 def visible(gpus, cuda_visible_devices):
@@ -93,6 +76,11 @@ def choose(settings, gpus):
 def for_evaluation(settings, gpus):
     """One device: the first visible GPU, or the CPU."""
     return choose(settings.copy(update={"num_gpus": 1}), gpus)
+
+
+def entries(devices):
+    """The GPUs of a run as CUDA_VISIBLE_DEVICES names them, in the order of its devices; [] without GPUs."""
+    return devices.cuda_visible_devices.split(",") if devices.kind == "gpu" else []
 
 
 def hide_the_rest(devices):

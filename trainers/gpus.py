@@ -10,6 +10,8 @@ import os
 import re
 from typing import NamedTuple, Optional, Tuple
 
+from trainers import nvml
+
 NEWER_IMAGE = "nvcr.io/nvidia/tensorflow:23.03-tf1-py3"
 # The newest generation whose code a CUDA version has (CUDA release notes), and the oldest driver it runs on (CUDA
 # compatibility table). 10.0 is that of TensorFlow 1.15's own builds, 12.1 that of NVIDIA's last TensorFlow 1 image.
@@ -169,25 +171,12 @@ def _version_of_toolkit():
 def _ask_nvml():
     """(gpus, driver version or None, error text)."""
     try:
-        import pynvml
-    except ImportError:
-        return (), None, ""
-    text = lambda value: value.decode() if isinstance(value, bytes) else value
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError as error:
-        return (), None, str(error)
-    try:
-        gpus = []
-        for index in range(pynvml.nvmlDeviceGetCount()):
-            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-            gpus.append(Gpu(text(pynvml.nvmlDeviceGetUUID(handle)), text(pynvml.nvmlDeviceGetName(handle)),
-                            tuple(pynvml.nvmlDeviceGetCudaComputeCapability(handle))))
-        return tuple(gpus), text(pynvml.nvmlSystemGetDriverVersion()), ""
-    except pynvml.NVMLError as error:
-        return (), None, str(error)
-    finally:
-        pynvml.nvmlShutdown()
+        with nvml.session() as pynvml:
+            gpus = [Gpu(nvml.text(pynvml.nvmlDeviceGetUUID(handle)), nvml.text(pynvml.nvmlDeviceGetName(handle)),
+                        tuple(pynvml.nvmlDeviceGetCudaComputeCapability(handle))) for handle in nvml.handles(pynvml)]
+            return tuple(gpus), nvml.text(pynvml.nvmlSystemGetDriverVersion()), ""
+    except nvml.NoAnswer as why:
+        return (), None, str(why)
 
 
 def _nvidia_on_the_pci_bus():

@@ -147,7 +147,7 @@ def _gpu_lines(devices, settings, host):
     cuda = gpus.cuda_of_tensorflow()
     lines = []
     chosen = []
-    for entry in devices.cuda_visible_devices.split(","):
+    for entry in device_choice.entries(devices):
         chosen += [host.gpus[int(entry)]] if entry.isdigit() else [
             gpu for gpu in host.gpus if gpu.uuid.startswith(entry)][:1]
     for gpu in sorted(set(chosen), key=chosen.index):

@@ -1,4 +1,4 @@
-"""One step hook for both trainers: progress, metrics.jsonl, health, divergence, and stopping by signal."""
+"""One step hook for both trainers: progress, metrics.jsonl, health, idle GPUs, divergence, and stopping by signal."""
 import collections
 import json
 import math
@@ -8,9 +8,10 @@ import time
 
 import tensorflow.compat.v1 as tf
 
-from trainers import batch_ids, checkpoint_list, early_stop, input_wait
+from trainers import batch_ids, checkpoint_list, early_stop, gpu_use, input_wait
 from trainers.console import duration
 from trainers.errors import DIVERGED, PREFLIGHT_FAILED, Refused
+from trainers.gpu_use import GpuWatch
 from trainers.run_dir import check_free_space, checkpoints, free_bytes, newest_checkpoint
 
 METRICS = "metrics.jsonl"
@@ -18,6 +19,7 @@ WINDOW_SECS = 30
 STEPS_FOR_A_RATE = 5
 METRICS_EVERY_SECS = 5
 PICTURES_SHOWN = 12
+MUCH_WAITING_PERCENT = 50
 # The graph beside the variables of a checkpoint; 11 MB for the largest models in configs/.
 GRAPH_BYTES = 16 * 2 ** 20
 
@@ -36,11 +38,12 @@ class StepHook(tf.train.SessionRunHook):
         heard: function() called after every step.
         records: file patterns of the training records, for the ids of pictures.
         loss: scalar tensor; None takes the loss that the Estimator put last into the LOSSES collection.
+        gpu_watch: GpuWatch of the devices; None where there is nothing to watch.
         clock: seconds; for tests.
     """
 
     def __init__(self, console, health, stop, run_dir, total_steps, batch_size, began, heard=lambda: None,
-                 records=(), loss=None, clock=time.time):
+                 records=(), loss=None, gpu_watch=None, clock=time.time):
         self._console = console
         self._health = health
         self._stop = stop
@@ -51,6 +54,7 @@ class StepHook(tf.train.SessionRunHook):
         self._heard = heard
         self._records = records
         self._loss = loss
+        self._gpu_watch = gpu_watch or GpuWatch([])
         self._clock = clock
         # (time, step, seconds waited for input or None) of the last WINDOW_SECS, without the first step
         self._recent = collections.deque()
@@ -73,6 +77,7 @@ class StepHook(tf.train.SessionRunHook):
         self._stop.in_steps = True
 
     def before_run(self, run_context):
+        self._step_began = self._clock()
         # Not the global step: within a step's run it may be read before or after the update. Here steps are counted.
         return tf.train.SessionRunArgs([self._loss, self._ids, self._input_times])
 
@@ -89,6 +94,7 @@ class StepHook(tf.train.SessionRunHook):
             raise diverged("the loss at step %d is %s" % (self.step, loss), self._run_dir)
         self.last_loss = loss
         self._health.beat("training")
+        self._name_idle_gpus()
         self._console.progress(self.step, self._total_steps, self._text(loss), "step")
         self._write_metrics(loss)
         if self._stop.requested or self.step >= self._total_steps:
@@ -113,12 +119,17 @@ class StepHook(tf.train.SessionRunHook):
             return None
         return sum(waited) / len(waited)
 
+    def gpu_uses(self):
+        """The gpu_use.Use of each GPU; [] where there are none, or nothing is known of them."""
+        return self._gpu_watch.now()
+
     def _time_step(self, waited):
         now = self._clock()
         if self.first_step_secs is None:
             self.first_step_secs = now - self._began
             self._console.say("First step after %s." % duration(self.first_step_secs))
             return
+        self._gpu_watch.step(self._step_began, now)
         self._recent.append((now, self.step, waited))
         while now - self._recent[0][0] > WINDOW_SECS and len(self._recent) > STEPS_FOR_A_RATE:
             self._recent.popleft()
@@ -128,12 +139,24 @@ class StepHook(tf.train.SessionRunHook):
         if rate is None:
             return "loss %.3f" % loss
         left = (self._total_steps - self.step) * self._batch_size / rate
-        return "loss %.3f  %.1f images/s%s  %s left" % (loss, rate, self._input_text(rate), duration(left))
+        waits = self._input_wait_percent()
+        return "loss %.3f  %.1f images/s%s%s  %s left" % (
+            loss, rate, "" if waits is None else "  input wait %.0f %%" % waits, gpu_use.text(self.gpu_uses()),
+            duration(left))
 
-    def _input_text(self, rate):
-        waited = self.input_wait_secs()
-        return "" if waited is None else "  input wait %.0f %%" % min(
-            100 * waited * rate / self._batch_size, 100)
+    def _input_wait_percent(self):
+        rate, waited = self.images_per_sec(), self.input_wait_secs()
+        return None if None in (rate, waited) else min(100 * waited * rate / self._batch_size, 100)
+
+    def _name_idle_gpus(self):
+        for entry, percent in self._gpu_watch.newly_idle():
+            waits = self._input_wait_percent()
+            self._console.say("GPU %s was busy for %.0f %% of a minute of steps%s. %s" % (
+                entry, percent, "" if waits is None else " (input wait %.0f %%)" % waits,
+                "Its input is too slow: more CPU cores, a faster disk or smaller pictures help." if waits is not None
+                and waits >= MUCH_WAITING_PERCENT else
+                "Its share of the work may be too small: a larger BATCH_SIZE gives it more, a smaller NUM_GPUS leaves it "
+                "out."))
 
     def _name_the_pictures(self):
         """Says what the step was made of, and the one before: its update may be what broke the weights."""
@@ -155,6 +178,10 @@ class StepHook(tf.train.SessionRunHook):
         record = {"step": self.step, "loss": round(loss, 6), "time": round(now, 3),
                   "images_per_sec": rate and round(rate, 2),
                   "input_wait_secs": None if waited is None else round(waited, 6)}
+        uses = self.gpu_uses()
+        if uses:
+            record["gpus"] = [{"percent": use.percent and round(use.percent, 1), "memory_mib": use.memory_mib}
+                              for use in uses]
         with open(os.path.join(self._run_dir, METRICS), "a") as metrics:
             metrics.write(json.dumps(record) + "\n")
 

@@ -12,6 +12,7 @@ import tensorflow.compat.v1 as tf
 EVERY_STEPS = 100
 IMAGES_PER_SEC = "images_per_sec"
 INPUT_WAIT = "input_wait_secs"
+GPU_PERCENT, GPU_MEMORY = "gpu_%d/percent", "gpu_%d/memory_mib"     # by TensorFlow's number of the device
 # The Estimator's second copy of Losses/TotalLoss; the gradient of the first replica; model_deploy's of a clone.
 LEFT_OUT = re.compile(
     r"loss(_\d+)?$|global_norm/|clone_0/Losses/|Losses/clone_loss$|Losses/regularization_loss_\d+$")
@@ -74,8 +75,10 @@ class ScalarsHook(tf.train.SessionRunHook):
         self._writer.flush()
 
     def _write_speed(self):
-        for tag, value in ((IMAGES_PER_SEC, self._step_hook.images_per_sec()),
-                           (INPUT_WAIT, self._step_hook.input_wait_secs())):
+        told = [(IMAGES_PER_SEC, self._step_hook.images_per_sec()), (INPUT_WAIT, self._step_hook.input_wait_secs())]
+        for index, use in enumerate(self._step_hook.gpu_uses()):
+            told += [(GPU_PERCENT % index, use.percent), (GPU_MEMORY % index, use.memory_mib)]
+        for tag, value in told:
             if value is not None:
                 self._writer.add_summary(
                     tf.Summary(value=[tf.Summary.Value(tag=tag, simple_value=value)]), self._step_hook.step)

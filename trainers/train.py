@@ -7,6 +7,7 @@ from trainers import batch_norm, data, devices as device_choice, early_stop, exh
 from trainers import preflight, repeatable, run_dir as runs, zoo
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused, refuse_arguments
+from trainers.gpu_use import GpuWatch
 from trainers.health import Health
 from trainers.parameter_servers import ParameterServers
 from trainers.signals import StopRequest
@@ -98,7 +99,7 @@ def _run(settings, console, devices, config, folder):
     hooks = []
     stop = StopRequest(console.say_from_signal, lambda number: _end(folder, "stopped", hooks, 128 + number))
     stop.install()
-    console.say("Building the graph; the first step takes a minute or two.")
+    console.say("Building the graph; the first step takes much longer than those after it.")
 
     def stalled(silent_secs):
         health.beat("stalled")
@@ -172,11 +173,12 @@ def _train_on(servers, settings, console, devices, config, folder, health, stop,
     def make_step_hook(loss):
         hooks.append(StepHook(console, health, stop, folder, config.train_config.num_steps,
                               config.train_config.batch_size, began, watchdog.beat,
-                              config.train_input_reader.tf_record_input_reader.input_path, loss))
+                              config.train_input_reader.tf_record_input_reader.input_path, loss, gpu_watch))
         return hooks[-1]
 
     from trainers.first_step import without_garbage_collection
-    with without_garbage_collection():
+    gpu_watch = GpuWatch(device_choice.entries(devices), console.log)
+    with without_garbage_collection(), gpu_watch:
         if settings.trainer.value == "clone":
             from trainers import clone
             clone.train(config, settings, devices, folder, make_step_hook, console.say, servers)

@@ -11,13 +11,14 @@ A, B = "GPU-a", "GPU-b"
 @pytest.fixture
 def left(tmp_path):
     """function(name, used, images_per_sec, **run.json) -> Leg with a folder as a good training leaves it."""
-    def leave(name="run", code=0, used=None, speeds=(100.0, 300.0, 110.0), map50=0.9, images=59, **run):
+    def leave(name="run", code=0, used=None, speeds=(100.0, 300.0, 110.0), map50=0.9, images=59, said=(80.5, 70.0),
+              **run):
         folder = tmp_path / name
         (folder / "eval").mkdir(parents=True, exist_ok=True)
         whole = {"step": 300, "start_step": 200, "devices": {"count": 2}}
         (folder / "run.json").write_text(json.dumps(dict(whole, **run)))
         (folder / "metrics.jsonl").write_text("".join(
-            json.dumps({"step": step, "images_per_sec": speed}) + "\n"
+            json.dumps({"step": step, "images_per_sec": speed, "gpus": [{"percent": one} for one in said]}) + "\n"
             for step, speed in enumerate((None,) + speeds)))
         (folder / "eval" / "metrics.json").write_text(json.dumps({"evaluations": [
             {"step": 300, "images": images, "images_expected": 59, "metrics": {smoke.MAP50: map50}}]}))
@@ -35,7 +36,7 @@ def failed(checks):
 
 def test_a_good_pair_of_trainings_passes_everything(left):
     checks = judge(left(), one=left("one", speeds=(60.0,)))
-    assert len(checks) == 7 and all(check.passed for check in checks)
+    assert len(checks) == 8 and all(check.passed for check in checks)
     assert checks[-1].found == "110.0 images/s, on one 60.0"
 
 
@@ -48,6 +49,8 @@ def test_a_good_pair_of_trainings_passes_everything(left):
     ({"map50": 0.49}, "reaches mAP@.50 0.5"),
     ({"used": {A: 80, B: 0}}, "uses every GPU"),
     ({"used": {A: 80}}, "uses every GPU"),
+    ({"said": (80.5,)}, "tells the use of every GPU"),
+    ({"said": (80.5, None)}, "tells the use of every GPU"),
     ({"speeds": (60.0,)}, "is faster on all GPUs than on one"),
     ({"speeds": ()}, "is faster on all GPUs than on one"),
 ])
@@ -58,18 +61,19 @@ def test_each_broken_promise_is_named_alone(left, change, what):
 def test_what_a_machine_without_gpus_cannot_show_is_skipped_and_said_so(left):
     checks = judge(left(used={}), kind="cpu")
     assert [(check.what, check.found) for check in checks if check.passed is None] == [
-        ("uses every GPU", "skipped: no GPU"), ("is faster on all GPUs than on one", "skipped: no GPU")]
+        ("uses every GPU", "skipped: no GPU"), ("tells the use of every GPU", "skipped: no GPU"),
+        ("is faster on all GPUs than on one", "skipped: no GPU")]
     assert failed(checks) == []
 
 
 def test_one_gpu_is_not_compared_with_itself(left):
-    checks = judge(left(used={A: 50}, devices={"count": 1}), count=1)
+    checks = judge(left(used={A: 50}, said=(50.0,), devices={"count": 1}), count=1)
     assert failed(checks) == [] and checks[-1].found == "skipped: one GPU"
 
 
 def test_a_training_that_left_nothing_fails_and_does_not_crash(tmp_path):
     nothing = smoke.Leg(3, 1.0, str(tmp_path / "none"), {})
-    assert len(failed(judge(nothing, one=nothing))) == 7
+    assert len(failed(judge(nothing, one=nothing))) == 8
 
 
 def test_the_answer_of_nvidia_smi_is_read_as_it_is_written():

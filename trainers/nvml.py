@@ -1,0 +1,49 @@
+"""NVML, the library of NVIDIA's driver that answers questions about GPUs, by its Python package (nvidia-ml-py)."""
+import contextlib
+
+
+class NoAnswer(Exception):
+    """There is no library or no driver ("" as its text), or NVML ended with an error, which is the text."""
+
+
+@contextlib.contextmanager
+def session():
+    """The module pynvml, ready to be asked; costs milliseconds and no GPU memory.
+
+    Raises:
+        NoAnswer: on entering, or where what is asked within ends in NVML's error.
+    """
+    try:
+        import pynvml
+    except ImportError:
+        raise NoAnswer("")
+    try:
+        pynvml.nvmlInit()
+        try:
+            yield pynvml
+        finally:
+            pynvml.nvmlShutdown()
+    except pynvml.NVMLError as error:
+        raise NoAnswer(str(error))
+
+
+def text(value):
+    """str of what some versions of the package give as bytes."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def handles(pynvml):
+    """Handles of all GPUs that the driver shows, in the order of the PCI bus."""
+    return [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
+
+
+def handles_of(pynvml, entries):
+    """Handles of the GPUs that entries of CUDA_VISIBLE_DEVICES name: indices in the order of the PCI bus, or beginnings
+    of UUIDs."""
+    known = [(str(index), text(pynvml.nvmlDeviceGetUUID(handle)), handle)
+             for index, handle in enumerate(handles(pynvml))]
+    found = [[handle for index, uuid, handle in known if entry == index or (
+        not entry.isdigit() and uuid.startswith(entry))] for entry in entries]
+    if not all(found):
+        raise NoAnswer("it lists %d GPUs, and not all of %s" % (len(known), ", ".join(entries)))
+    return [of_entry[0] for of_entry in found]
