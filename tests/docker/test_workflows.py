@@ -1,20 +1,64 @@
-"""The workflows are what GitHub reads, and call what exists: their shape, their expressions, their make targets.
-
-actionlint comes as no wheel that a lock could name, so what it finds most often is looked at here.
+"""The workflows are what GitHub reads, and call what exists: actionlint and shellcheck find nothing in them, and what
+this project asks of them besides is held here: few permissions, an end, targets that are there.
 """
 import glob
 import os
 import re
 import shlex
+import sys
 
 import pytest
 import yaml
+
+# Tests are imported by path here (pytest.ini), so the folder is on no path by itself.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from linters import actionlint, shellcheck  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILES = sorted(glob.glob(os.path.join(ROOT, ".github", "workflows", "*.yml")))
 CONTEXTS = {"github", "matrix", "inputs", "vars"}
 STEP_KEYS = {"name", "uses", "with", "run", "if", "env", "shell"}
 JOB_KEYS = {"runs-on", "timeout-minutes", "steps", "strategy", "if", "env", "permissions"}
+
+
+BROKEN = """\
+on:
+  push:
+    branch: main
+jobs:
+  first:
+    runs-on: ubuntu-latst
+    needs: second
+    steps:
+      - uses: actions/checkout@v4
+        with: {bogus: 1}
+      - run: echo ${{ github.event.pull_request.title }} ${{ matrix.python }}
+"""
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory):
+    """{path or "broken": what actionlint says of it}, less the labels of .github/actionlint.yaml, which it cannot read
+    here."""
+    broken = tmp_path_factory.mktemp("broken") / "broken.yml"
+    broken.write_text(BROKEN)
+    found = actionlint(FILES + [str(broken)])
+    with open(os.path.join(ROOT, ".github", "actionlint.yaml")) as file:
+        labels = yaml.safe_load(file)["self-hosted-runner"]["labels"]
+    known = tuple('label "{}" is unknown'.format(label) for label in labels)
+    found = {path: [each for each in told if not each["message"].startswith(known)] for path, told in found.items()}
+    return dict(found, broken=found.pop(str(broken)))
+
+
+@pytest.mark.parametrize("path", FILES, ids=os.path.basename)
+def test_actionlint_finds_nothing(findings, path):
+    assert findings[path] == []
+
+
+def test_actionlint_looks_here_at_syntax_jobs_runners_inputs_and_what_strangers_write(findings):
+    """It sees nothing in good files either way, so it has to see what is wrong with a bad one."""
+    told = {(each["line"], each["kind"]) for each in findings["broken"]}
+    assert told == {(3, "syntax-check"), (5, "job-needs"), (6, "runner-label"), (10, "action"), (11, "expression")}
 
 
 @pytest.fixture(params=FILES, ids=os.path.basename)
@@ -33,6 +77,27 @@ def workflow(text):
 
 def steps(workflow):
     return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+def scripts(workflow):
+    """The scripts of `run`, with x for expressions, as the options of GitHub's bash have them."""
+    for step in steps(workflow):
+        if "run" in step:
+            options = "set -eo pipefail" if step.get("shell") == "bash" else "set -e"
+            yield options + "\n" + re.sub(r"\$\{\{.*?\}\}", "x", step["run"], flags=re.DOTALL)
+
+
+def test_shellcheck_finds_nothing_in_what_is_run(workflow):
+    assert "".join(shellcheck(script) for script in scripts(workflow)) == ""
+
+
+def test_shellcheck_finds_nothing_in_continuous_integration():
+    with open(os.path.join(ROOT, ".ci", "run")) as file:
+        assert shellcheck(file.read()) == ""
+
+
+def test_shellcheck_looks_here():
+    assert "[SC2086]" in shellcheck("set -e\nname=$1\nrm $name\n")
 
 
 def test_there_are_those_that_the_project_promises():
@@ -99,3 +164,12 @@ def test_gpus_are_only_given_by_a_label(workflow):
     for job in workflow["jobs"].values():
         if "self-hosted" in job["runs-on"]:
             assert job["if"] == "github.event_name != 'pull_request' || github.event.label.name == 'gpu'"
+
+
+@pytest.mark.parametrize("ci, outcome", [("true", "Failed"), ("", "Skipped")])
+def test_without_node_actionlint_is_skipped_with_a_reason_and_in_ci_fails(monkeypatch, ci, outcome):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(BaseException, match="actionlint needs node and npm") as raised:
+        actionlint(FILES)
+    assert raised.type.__name__ == outcome
