@@ -8,31 +8,43 @@ class Detections(NamedTuple):
     """What a model finds in one picture.
 
     boxes: float [n, 4], ymin, xmin, ymax, xmax as shares of the picture's sides. scores: float [n].
-    classes: int [n], ids of the label map.
+    classes: int [n], ids of the label map. masks: float [n, height, width], the probability of being inside in each
+    part of the box; None for a model that has none.
     """
     boxes: Any
     scores: Any
     classes: Any
+    masks: Any = None
+
+    def take(self, which):
+        """The Detections at `which`: indices, or bool [n]."""
+        return self._make(None if values is None else values[which] for values in self)
 
 
 class Difference(NamedTuple):
-    """boxes, scores: the largest differences of matched coordinates and scores. How many have a match and none."""
+    """boxes, scores, masks: the largest differences of matched coordinates, scores and probabilities in masks.
+
+    matched, unmatched: how many detections have a match and none.
+    """
     boxes: float
     scores: float
     matched: int
     unmatched: int
+    masks: float = 0.0
 
     def and_of(self, other):
         """The Difference over both: of two pictures."""
         return Difference(max(self.boxes, other.boxes), max(self.scores, other.scores),
-                          self.matched + other.matched, self.unmatched + other.unmatched)
+                          self.matched + other.matched, self.unmatched + other.unmatched,
+                          max(self.masks, other.masks))
 
-    def within(self, boxes, scores):
+    def within(self, boxes, scores, masks):
         """Whether everything has a match that is as near as this; two empty lists are the same."""
-        return self.unmatched == 0 and self.boxes <= boxes and self.scores <= scores
+        return self.unmatched == 0 and self.boxes <= boxes and self.scores <= scores and self.masks <= masks
 
 
 NONE = Difference(0.0, 0.0, 0, 0)
+NO_MASKS = 1.0      # apart as far as can be: one side has masks and the other has none
 
 
 def difference(expected, found, near, tied, most):
@@ -52,7 +64,8 @@ def difference(expected, found, near, tied, most):
     """
     free = np.ones(len(found.scores), bool)
     result, alone = NONE, []
-    for box, score, class_id in _best_first(expected):
+    for index in _best_first(expected):
+        box, score, class_id = expected.boxes[index], expected.scores[index], expected.classes[index]
         boxes_apart = np.abs(found.boxes - box).max(axis=1, initial=0)
         scores_apart = np.abs(found.scores - score)
         apart = np.where(free & (found.classes == class_id), np.maximum(boxes_apart, scores_apart), np.inf)
@@ -61,7 +74,8 @@ def difference(expected, found, near, tied, most):
             alone.append(score)
             continue
         free[nearest] = False
-        result = result.and_of(Difference(float(boxes_apart[nearest]), float(scores_apart[nearest]), 1, 0))
+        result = result.and_of(Difference(float(boxes_apart[nearest]), float(scores_apart[nearest]), 1, 0,
+                                          _masks_apart(expected.masks, found.masks, index, nearest)))
     alone = np.array(alone + list(found.scores[free]))
     lowest = [one.scores.min() for one in (expected, found) if len(one.scores) >= most]
     at_the_end = int((alone <= max(lowest) + tied).sum()) if lowest and len(alone) else 0
@@ -82,7 +96,8 @@ def found_again(expected, found, least_score, overlap, near):
     """
     free = np.ones(len(found.scores), bool)
     again = wanted = 0
-    for box, score, class_id in _best_first(expected):
+    for index in _best_first(expected):
+        box, score, class_id = expected.boxes[index], expected.scores[index], expected.classes[index]
         if score < least_score:
             break
         wanted += 1
@@ -95,8 +110,15 @@ def found_again(expected, found, least_score, overlap, near):
 
 
 def _best_first(detections):
-    for index in np.argsort(-detections.scores, kind="mergesort"):
-        yield detections.boxes[index], detections.scores[index], detections.classes[index]
+    return np.argsort(-detections.scores, kind="mergesort")
+
+
+def _masks_apart(masks, others, index, nearest):
+    if masks is None and others is None:
+        return 0.0
+    if masks is None or others is None or masks.shape[1:] != others.shape[1:]:
+        return NO_MASKS
+    return float(np.abs(masks[index] - others[nearest]).max())
 
 
 def _overlaps(box, boxes):

@@ -1,5 +1,6 @@
 """entrypoint.py detect: draws what an exported model finds on pictures. It needs the export and no run."""
 import argparse
+import functools
 import io
 import os
 import time
@@ -19,7 +20,7 @@ LOG = "detect.log"
 
 
 def detect(settings, console, arguments):
-    """Draws boxes on pictures and writes them down in detections.json; see docs/export.md.
+    """Draws boxes and masks on pictures and writes them down in detections.json; see docs/export.md.
 
     Returns:
         exit code: 0, or 3 where a picture could not be used.
@@ -109,18 +110,42 @@ def _detect(model, names, path, target, min_score):
     from trainers import draw
     image = _upright(path)
     found = model.detect(np.asarray(image))
-    kept = found._make(values[found.scores >= min_score] for values in found)
+    kept = found.take(found.scores >= min_score)
     sides = np.array([image.height, image.width] * 2)
     boxes = np.round(kept.boxes * sides, 1)
     labels = [names.get(class_id, "class %d" % class_id) for class_id in kept.classes]
-    drawn = draw.on_picture(image, boxes, kept.scores, kept.classes, labels)
+    masks = _masks(kept, (image.height, image.width))
+    drawn = draw.on_picture(image, boxes, kept.scores, kept.classes, labels, masks)
     encoded = io.BytesIO()
     drawn.save(encoded, "JPEG" if target.endswith(".jpg") else "PNG", quality=95)
     files.write(target, encoded.getvalue())
+    detections = [{"class": label, "id": int(class_id), "score": round(float(score), 4),
+                   "box_pixels": dict(zip(("ymin", "xmin", "ymax", "xmax"), map(float, box)))}
+                  for label, class_id, score, box in zip(labels, kept.classes, kept.scores, boxes)]
+    for detection, mask in zip(detections, () if masks is None else masks):
+        detection["mask_rle"] = _run_lengths(mask)
     return {"file": path, "drawn": os.path.basename(target), "width": image.width, "height": image.height,
-            "detections": [{"class": label, "id": int(class_id), "score": round(float(score), 4),
-                            "box_pixels": dict(zip(("ymin", "xmin", "ymax", "xmax"), map(float, box)))}
-                           for label, class_id, score, box in zip(labels, kept.classes, kept.scores, boxes)]}
+            "detections": detections}
+
+
+@functools.lru_cache(maxsize=None)
+def _placing():
+    from trainers import inference
+    return inference.MasksInPicture()
+
+
+def _masks(found, size):
+    """uint8 [n, height, width] of Detections in a picture of size (height, width); None where the model has none."""
+    if found.masks is None:
+        return None
+    return _placing().place(found, size) if len(found.masks) else np.zeros((0,) + size, np.uint8)
+
+
+def _run_lengths(mask):
+    """A mask [height, width] as COCO's compressed run lengths, which pycocotools.mask.decode reads."""
+    from pycocotools import mask as coco_masks
+    encoded = coco_masks.encode(np.asfortranarray(mask))
+    return {"size": [int(side) for side in encoded["size"]], "counts": encoded["counts"].decode("ascii")}
 
 
 def _upright(path):

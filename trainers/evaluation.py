@@ -1,6 +1,8 @@
 """entrypoint.py eval: which checkpoints are evaluated, when it ends, and what people see of it."""
+import contextlib
 import fcntl
 import glob
+import hashlib
 import os
 import shutil
 import time
@@ -20,7 +22,15 @@ DRAWING = "detections.png"
 ASIDE = ".in_hand"
 MAP = "DetectionBoxes_Precision/mAP"
 MAP50 = "DetectionBoxes_Precision/mAP@.50IOU"
+MASK_MAP = "DetectionMasks_Precision/mAP"
+MASK_MAP50 = "DetectionMasks_Precision/mAP@.50IOU"
+# By class, in the entries of metrics.json: the name there, the OfClass's, the heading of the table.
+PER_CLASS = (("per_class_boxes", "boxes", "boxes"), ("per_class_ap50", "ap50", "AP@.5IOU"),
+             ("per_class_ap", "ap", "COCO AP"), ("per_class_mask_ap", "mask_ap", "mask COCO AP"))
 POLL_SECS = 5
+# `docker compose up train eval` starts both at once, and the training looks at devices and data before it locks its
+# run: until then an evaluation of a run to be gone on with must not take it for ended.
+TRAINING_STARTS_WITHIN_SECS = 60
 
 
 def evaluate(settings, console, arguments):
@@ -36,21 +46,29 @@ def evaluate(settings, console, arguments):
     StopRequest(console.say_from_signal).install()
     health = Health()
     if mode == "once" and runs.newest_checkpoint(folder) is None:
-        raise Refused("%s holds no checkpoint to evaluate." % folder, "Train first, or set RUN_DIR.",
-                      PREFLIGHT_FAILED)
+        raise _nothing(folder)
     console.say("Evaluating checkpoints of %s on %s (EVAL_MODE=%s)." % (
         folder, "one GPU" if devices.kind == "gpu" else "the CPU", mode))
     if not runs.is_training(folder):
         for sentence in runs.torn_checkpoints(folder):
             console.say(sentence + " It is left out.")
-    _wait_for_a_run(folder, console, health)
+    _wait_for_a_run(folder, mode, console, health)
     _Evaluations(folder, settings, console, devices, health).run(mode)
     return 0
 
 
-def _wait_for_a_run(folder, console, health):
-    waited = 0
+def _nothing(folder):
+    return Refused("%s holds no checkpoint to evaluate." % folder, "Train first, or set RUN_DIR.", PREFLIGHT_FAILED)
+
+
+def _wait_for_a_run(folder, mode, console, health):
+    waited, seen_training = 0, False
     while runs.newest_checkpoint(folder) is None:
+        training = runs.is_training(folder)
+        if mode == "until_step" and seen_training and not training and runs.newest_checkpoint(folder) is None:
+            raise Refused("The training in %s ended without a checkpoint." % folder,
+                          "Its last lines, also in %s, say why." % os.path.join(folder, runs.LOG), PREFLIGHT_FAILED)
+        seen_training |= training
         if waited % 60 == 0:
             console.say("Waiting for the first checkpoint in %s; Ctrl-C ends it, EVAL_MODE=once does not wait." %
                         folder)
@@ -68,92 +86,128 @@ class _Evaluations(object):
         self._console = console
         self._devices = devices
         self._health = health
+        self._began = time.time()
+        self._seen_training = False
         self._out = os.path.join(folder, FOLDER)
         if not os.path.isfile(os.path.join(folder, runs.CONFIG)):
             raise Refused("%s holds checkpoints, but no %s beside them." % (folder, runs.CONFIG),
                           "Set RUN_DIR to the folder of a run.", SETTINGS_REFUSED)
-        self._config = pipeline.parse(os.path.join(folder, runs.CONFIG))
+        self._config = self._read_config()
         self._evaluator = None
         self._left_out = set()
         _check_records(self._config)
         os.makedirs(self._out, exist_ok=True)
 
     def run(self, mode):
-        step = None
         while True:
-            checkpoint, step = self._next(step, mode)
+            checkpoint, step = (mode != "once" and self._oldest_waiting()) or self._newest()
             try:
                 self._evaluate_once(checkpoint, step)
             except best.Gone as why:
                 # Deleted meanwhile, and there are KEEP_CHECKPOINTS newer ones; or torn.
-                self._left_out.add(step)
+                self._left_out.add(checkpoint)
                 if os.path.exists(checkpoint + ".index"):
                     self._console.say("Checkpoint %s cannot be evaluated: %s. It is left out." % (checkpoint, why))
                 continue
             self._stop_early()
-            if mode == "once" or (mode == "until_step" and step >= self._last_step()):
-                return
-            if runs.newest_checkpoint(self._folder)[1] == step and not self._wait_for_another(step, mode):
+            if mode == "once" or not self._wait_for_another(mode):
                 return
 
-    def _next(self, previous, mode):
-        """(path, step) to evaluate: the newest for `once`, else the oldest there is after `previous` and not done."""
+    def _newest(self):
         newest = runs.newest_checkpoint(self._folder)
-        if mode == "once":
-            return newest
-        done = {entry["step"] for entry in self._read_metrics()["evaluations"]}
-        waiting = [(path, step) for path, step in runs.checkpoints(self._folder)
-                   if step not in done | self._left_out and (previous is None or step > previous)]
-        return waiting[0] if waiting else newest
+        if newest is None or newest[0] in self._left_out:
+            raise _nothing(self._folder)
+        return newest
+
+    def _oldest_waiting(self):
+        """(path, step) of the oldest checkpoint that was not evaluated; None where there is none."""
+        metrics = self._read_metrics()
+        for path, step in runs.checkpoints(self._folder):
+            if path not in self._left_out and _done(metrics, step, _identity(path)) is None:
+                return path, step
+        return None
 
     def _read_metrics(self):
-        return read_json(os.path.join(self._out, METRICS)) or {"evaluations": []}
+        path = os.path.join(self._out, METRICS)
+        try:
+            return read_json(path) or {"evaluations": []}
+        except ValueError:
+            raise Refused("%s is damaged: it is no JSON." % path,
+                          "Move it away; what is still there is evaluated again.", PREFLIGHT_FAILED)
+
+    def _read_config(self):
+        """The run's effective config, with the moving averages that the settings ask for."""
+        config = pipeline.parse(os.path.join(self._folder, runs.CONFIG))
+        if self._settings.use_moving_average is not None:
+            config.eval_config.use_moving_averages = self._settings.use_moving_average
+        return config
 
     def _last_step(self):
-        """The run's last step as of now: a resumed run may have been given more."""
-        self._config = pipeline.parse(os.path.join(self._folder, runs.CONFIG))
-        return self._config.train_config.num_steps
+        """The run's last step as of now: a resumed run may have been given more, or be about to."""
+        self._config = self._read_config()
+        return max(self._config.train_config.num_steps, self._settings.num_steps or 0)
 
-    def _wait_for_another(self, step, mode):
-        """False when no other checkpoint can come (until_step), which a free lock on the run shows."""
-        while runs.newest_checkpoint(self._folder)[1] == step:
-            if mode == "until_step" and not runs.is_training(self._folder):
-                if runs.newest_checkpoint(self._folder)[1] != step:
-                    break
-                self._console.say("No training is running in %s; step %d was its last checkpoint." % (
-                    self._folder, step))
-                return False
+    def _wait_for_another(self, mode):
+        """False when no other checkpoint can come (until_step): the last step is there, or no training is."""
+        while not self._oldest_waiting():
+            if mode == "until_step":
+                step = self._newest()[1]
+                if step >= self._last_step():
+                    return False
+                if not self._may_go_on():
+                    if self._oldest_waiting():
+                        break
+                    self._console.say("No training is running in %s; step %d was its last checkpoint." % (
+                        self._folder, step))
+                    return False
             self._health.beat("waiting")
             time.sleep(POLL_SECS)
         return True
 
+    def _may_go_on(self):
+        """Whether a training runs, which its lock shows, or was perhaps started together with this evaluation."""
+        training = runs.is_training(self._folder)
+        self._seen_training |= training
+        return training or (not self._seen_training and time.time() - self._began < TRAINING_STARTS_WITHIN_SECS)
+
     def _evaluate_once(self, checkpoint, step):
         """Evaluates one checkpoint unless that was done, by this process or another; shows the result."""
         with open(os.path.join(self._out, ".lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            metrics = self._read_metrics()
-            done = [entry for entry in metrics["evaluations"] if entry["step"] == step]
-            if done:
+            with contextlib.suppress(OSError):      # some network file systems have no locks
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            metrics, identity = self._read_metrics(), _identity(checkpoint)
+            entry = _done(metrics, step, identity)
+            if entry is not None:
                 self._console.say("Step %d was evaluated before." % step)
-                entry = done[-1]
                 self._keep_if_best(checkpoint, entry, metrics)
             else:
-                aside = os.path.join(self._out, ASIDE)
-                shutil.rmtree(aside, ignore_errors=True)
-                in_hand = best.set_aside(checkpoint, aside)
-                entry = self._evaluate(in_hand)
-                metrics["evaluations"].append(entry)
-                self._keep_if_best(in_hand, entry, metrics)
-                metrics["best_step"] = _best(metrics)["step"]
-                write_json(os.path.join(self._out, METRICS), metrics)
-                shutil.rmtree(aside)
+                entry = self._evaluate_in_hand(checkpoint, step, dict(metrics))
         self._show(entry)
+
+    def _evaluate_in_hand(self, checkpoint, step, metrics):
+        aside = os.path.join(self._out, ASIDE)
+        shutil.rmtree(aside, ignore_errors=True)
+        try:
+            in_hand = best.set_aside(checkpoint, aside)
+            entry = dict(self._evaluate(in_hand), checkpoint=_identity(in_hand))
+            before = [one for one in metrics["evaluations"] if one["step"] != step]
+            if len(before) < len(metrics["evaluations"]):
+                self._console.say("What was known of another checkpoint of step %d, from before this training, is "
+                                  "replaced." % step)
+            metrics["evaluations"] = before + [entry]
+            self._keep_if_best(in_hand, entry, metrics)
+            metrics["best_step"] = _best(metrics)["step"]
+            write_json(os.path.join(self._out, METRICS), metrics)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+        return entry
 
     def _keep_if_best(self, checkpoint, entry, metrics):
         """Before metrics.json says that it was evaluated: killed in between, it is evaluated and kept again."""
         kept = best.kept(self._folder)
-        if _best(metrics) is entry and (kept is None or kept.step != entry["step"]):
-            best.keep(self._folder, checkpoint, entry["step"], MAP, entry["metrics"][MAP])
+        there = kept and (kept.step, _identity(kept.checkpoint))
+        if _best(metrics) is entry and there != (entry["step"], _identity(checkpoint)):
+            best.keep(self._folder, checkpoint, entry["step"], MAP, entry["metrics"].get(MAP, 0.0))
             self._console.say("Step %d is the best so far by COCO mAP; it is kept in %s." % (
                 entry["step"], os.path.join(self._folder, best.FOLDER)))
 
@@ -192,39 +246,75 @@ class _Evaluations(object):
         result = self._evaluator.evaluate(checkpoint, on_picture)
         self._console.end_progress()
         from trainers import draw
-        title = "step %d, mAP@.5IOU %.2f; solid: detections with a score of %.1f and more, dashed: truth" % (
-            result.step, result.metrics[MAP50], draw.MIN_SCORE)
+        if result.images != expected:
+            raise Refused("%d of %d validation pictures were evaluated." % (result.images, expected),
+                          "The records changed since training began: make the dataset again.", PREFLIGHT_FAILED)
+        title = "step %d, mAP@.5IOU %s; solid: detections with a score of %.1f and more, dashed: truth" % (
+            result.step, _text(result.metrics.get(MAP50), "%.2f"), draw.MIN_SCORE)
         records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
         drawing = draw.sheet(draw.with_originals(result.pictures, records), self._evaluator.class_names, title)
         files.write(os.path.join(self._out, DRAWING), drawing)
         _write_events(self._out, result)
-        return {"step": result.step, "images": result.images, "images_expected": expected,
-                "metrics": {name: value for name, value in result.metrics.items() if value == value},
-                "per_class_ap50": result.per_class, "weights": result.weights,
-                "secs": round(time.time() - began, 1), "time": round(time.time(), 3)}
+        entry = {"step": result.step, "images": result.images, "images_expected": expected, "metrics": result.metrics,
+                 "weights": result.weights, "secs": round(time.time() - began, 1), "time": round(time.time(), 3)}
+        entry.update((key, _of_classes(result.per_class, of_class)) for key, of_class, _ in PER_CLASS)
+        return entry
 
     def _show(self, entry):
-        from rich.table import Table
-        table = Table(title="Step %d, by class" % entry["step"])
-        table.add_column("class")
-        table.add_column("AP@.5IOU", justify="right")
-        for name, value in sorted(entry["per_class_ap50"].items()):
-            table.add_row(name, "%.3f" % value)
-        self._console.table(table)
-        self._console.say("Evaluated %d of %d pictures in %s with %s weights: COCO mAP %.3f, mAP@.5IOU %.3f." % (
+        self._console.table(table(entry))
+        metrics = entry["metrics"]
+        masks = "; of masks %s and %s" % (_text(metrics[MASK_MAP]), _text(metrics.get(MASK_MAP50))) if (
+            MASK_MAP in metrics) else ""
+        self._console.say("Evaluated %d of %d pictures in %s with %s weights: COCO mAP %s, mAP@.5IOU %s%s." % (
             entry["images"], entry["images_expected"], duration(entry["secs"]), entry["weights"],
-            entry["metrics"][MAP], entry["metrics"][MAP50]))
-        if entry["images"] != entry["images_expected"]:
-            raise Refused("%d of %d validation pictures were evaluated." % (
-                entry["images"], entry["images_expected"]),
-                "The records changed since training began: make the dataset again.", PREFLIGHT_FAILED)
+            _text(metrics.get(MAP)), _text(metrics.get(MAP50)), masks))
         self._console.say("Detections are drawn in %s." % os.path.join(self._out, DRAWING))
         self._console.say("Results are in %s." % self._folder)
 
 
+def table(entry):
+    """rich.table.Table of an entry of metrics.json, a row a class that has validation boxes, and their mean."""
+    from rich.markup import escape
+    from rich.table import Table
+    columns = [(key, heading) for key, _, heading in PER_CLASS if entry.get(key)]
+    made = Table(title="Step %d, by class" % entry["step"])
+    made.add_column("class")
+    for _, heading in columns:
+        made.add_column(heading, justify="right")
+    for name in sorted({name for key, _ in columns for name in entry[key]}):
+        made.add_row(escape(name), *[_text(entry[key].get(name)) for key, _ in columns])
+    return made
+
+
+def _of_classes(per_class, of_class):
+    """What is known of each class by its name, without those of which it is not."""
+    known = {name: getattr(one, of_class) for name, one in per_class.items() if one.boxes}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _text(value, form="%.3f"):
+    return "-" if value is None else str(value) if isinstance(value, int) else form % value
+
+
+def _identity(checkpoint):
+    """What tells a checkpoint from another of the same step: its index holds the checksums of all values."""
+    try:
+        with open(checkpoint + ".index", "rb") as index:
+            return hashlib.sha256(index.read()).hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def _done(metrics, step, identity):
+    """The entry of a checkpoint that was evaluated; None where it was not."""
+    found = [entry for entry in metrics["evaluations"]
+             if entry["step"] == step and entry.get("checkpoint", identity) == identity]
+    return found[-1] if found else None
+
+
 def _best(metrics):
-    """The entry with the highest COCO mAP, the earliest of equals."""
-    return max(metrics["evaluations"], key=lambda entry: (entry["metrics"][MAP], -entry["step"]))
+    """The entry with the highest COCO mAP, the earliest of equals; without a validation box there is no mAP."""
+    return max(metrics["evaluations"], key=lambda entry: (entry["metrics"].get(MAP, -1), -entry["step"]))
 
 
 def _build(config, devices):
@@ -248,7 +338,8 @@ def _write_events(folder, result):
     import tensorflow.compat.v1 as tf
     writer = tf.summary.FileWriter(folder)
     values = [tf.Summary.Value(tag=name, simple_value=value) for name, value in sorted(result.metrics.items())]
-    values += [tf.Summary.Value(tag="AP@.50IOU/" + name, simple_value=value)
-               for name, value in result.per_class.items()]
+    for tag, of_class in (("AP@.50IOU/", "ap50"), ("COCO_AP/", "ap"), ("COCO_mask_AP/", "mask_ap")):
+        values += [tf.Summary.Value(tag=tag + name, simple_value=value)
+                   for name, value in _of_classes(result.per_class, of_class).items()]
     writer.add_summary(tf.Summary(value=values), result.step)
     writer.close()

@@ -22,9 +22,9 @@ TFLITE = "model.tflite"
 LABEL_MAP = "label_map.pbtxt"
 DESCRIPTION = "export.json"
 PICTURES = 3
-# Float files: the most that coordinates (shares of the picture's sides) and scores may differ. What is farther
-# apart than NEAR is no match at all.
-BOXES = SCORES = 1e-3
+# Float files: the most that coordinates (shares of the picture's sides), scores and the probabilities in masks may
+# differ. What is farther apart than NEAR in box or score is no match at all.
+BOXES = SCORES = MASKS = 1e-3
 NEAR = 0.1
 # A uint8 file rounds every layer to 256 values, and suppression turns that into other boxes of the same objects.
 ROUNDED = {"least_score": 0.3, "overlap": 0.5, "near": 0.1}
@@ -182,12 +182,17 @@ def _same(name, expected, found, config, console):
     total = compare.NONE
     for one, other in zip(expected, found):
         total = total.and_of(compare.difference(one, other, NEAR, SCORES, _most_detections(config)))
-    if not total.within(BOXES, SCORES):
-        raise _differs(name, "%d detections have no match, coordinates differ by up to %.2g, scores by up to %.2g" % (
-            total.unmatched, total.boxes, total.scores))
-    console.say("  %-26s %d detections in %d pictures as the checkpoint's, coordinates to %.1g, scores to %.1g" % (
-        name, total.matched, len(found), total.boxes, total.scores))
-    return {"detections": total.matched, "largest_difference": {"boxes": total.boxes, "scores": total.scores}}
+    if not total.within(BOXES, SCORES, MASKS):
+        raise _differs(name, "%d detections have no match, coordinates differ by up to %.2g, scores by up to %.2g, "
+                       "masks by up to %.2g" % (total.unmatched, total.boxes, total.scores, total.masks))
+    masks = any(one.masks is not None for one in expected)
+    console.say("  %-26s %d detections in %d pictures as the checkpoint's, coordinates to %.1g, scores to %.1g%s" % (
+        name, total.matched, len(found), total.boxes, total.scores,
+        ", masks to %.1g" % total.masks if masks else ""))
+    differences = {"boxes": total.boxes, "scores": total.scores}
+    if masks:
+        differences["masks"] = total.masks
+    return {"detections": total.matched, "largest_difference": differences}
 
 
 def _rounded(name, expected, found, config, console):

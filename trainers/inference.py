@@ -1,10 +1,10 @@
 """Models that find objects in one picture: a checkpoint of a run, and each of the files that an export is made of.
 
-All of them give trainers.compare.Detections.
+All of them give trainers.compare.Detections, with masks where the model has them.
 """
 import numpy as np
 import tensorflow.compat.v1 as tf
-from object_detection import inputs
+from object_detection import eval_util, inputs
 from object_detection.builders import graph_rewriter_builder, model_builder
 from object_detection.core import standard_fields as fields
 from object_detection.data_decoders import tf_example_decoder
@@ -15,6 +15,7 @@ from trainers.errors import Refused
 
 OUTPUTS = tuple(getattr(fields.DetectionResultFields, name)
                 for name in ("num_detections", "detection_boxes", "detection_scores", "detection_classes"))
+MASKS = fields.DetectionResultFields.detection_masks
 INPUT = "image_tensor:0"
 MISSING_SHOWN = 3
 
@@ -70,7 +71,8 @@ class Checkpoint(object):
             decoded = tf_example_decoder.TfExampleDecoder().decode(self._record)
             self._decoded = decoded[fields.InputDataFields.image]
             model = model_builder.build(config.model, is_training=False)
-            self._found = model.postprocess(model.predict(self._seen, shapes), shapes)
+            found = model.postprocess(model.predict(self._seen, shapes), shapes)
+            self._found = {name: found[name] for name in OUTPUTS + (MASKS,) if name in found}
             tf.train.get_or_create_global_step()
             rewrite_quantised(config)
             self._session = tf.Session(graph=graph)
@@ -86,9 +88,9 @@ class Checkpoint(object):
         return self._session.run(self._seen, {self._record: record})
 
     def detect(self, record):
-        found = self._session.run({name: self._found[name] for name in OUTPUTS}, {self._record: record})
+        """Detections in the picture of a serialized tf.Example."""
         # The label map's ids begin at 1, the model's at 0; what is exported has the difference added in.
-        return _detections(*[found[name] for name in OUTPUTS], first_class=1)
+        return _detections(self._session.run(self._found, {self._record: record}), first_class=1)
 
 
 class FrozenGraph(object):
@@ -104,11 +106,13 @@ class FrozenGraph(object):
                           "Export the model again, or name the folder of an export.")
         with tf.Graph().as_default() as graph:
             tf.import_graph_def(definition, name="")
+        there = {node.name for node in definition.node}
+        self._outputs = {name: name + ":0" for name in OUTPUTS + (MASKS,) if name in there}
         self._session = tf.Session(graph=graph)
 
     def detect(self, picture):
         """Detections in a uint8 [height, width, 3] picture."""
-        return _detections(*self._session.run([name + ":0" for name in OUTPUTS], {INPUT: picture[None]}))
+        return _detections(self._session.run(self._outputs, {INPUT: picture[None]}))
 
 
 class SavedModel(object):
@@ -120,11 +124,12 @@ class SavedModel(object):
             loaded = tf.saved_model.load(self._session, [tf.saved_model.SERVING], folder)
         signature = loaded.signature_def[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY]
         self._input = signature.inputs["inputs"].name
-        self._outputs = [signature.outputs[name].name for name in OUTPUTS]
+        self._outputs = {name: signature.outputs[name].name for name in OUTPUTS + (MASKS,)
+                         if name in signature.outputs}
 
     def detect(self, picture):
         """Detections in a uint8 [height, width, 3] picture."""
-        return _detections(*self._session.run(self._outputs, {self._input: picture[None]}))
+        return _detections(self._session.run(self._outputs, {self._input: picture[None]}))
 
 
 class TFLite(object):
@@ -150,10 +155,31 @@ class TFLite(object):
         self._interpreter.invoke()
         boxes, classes, scores, count = [self._interpreter.get_tensor(index) for index in self._outputs]
         # The operation does not clip at the picture's edges, as the model does after the suppression.
-        return _detections(count, np.clip(boxes, 0, 1), scores, classes, first_class=1)
+        found = dict(zip(OUTPUTS, (count, np.clip(boxes, 0, 1), scores, classes)))
+        return _detections(found, first_class=1)
 
 
-def _detections(count, boxes, scores, classes, first_class=0):
-    """Detections from arrays with a batch of one in front."""
+class MasksInPicture(object):
+    """Puts the masks of boxes where they are in the picture, as the API's evaluation does."""
+
+    def __init__(self):
+        with tf.Graph().as_default() as graph:
+            self._boxes = tf.placeholder(tf.float32, [None, 4])
+            self._masks = tf.placeholder(tf.float32, [None, None, None])
+            self._size = tf.placeholder(tf.int32, [2])
+            self._placed = eval_util.resize_detection_masks(
+                self._boxes[None], self._masks[None], self._size[None])[0]
+        self._session = tf.Session(graph=graph)
+
+    def place(self, found, size):
+        """uint8 [n, height, width], 1 inside, of Detections with masks in a picture of size (height, width)."""
+        return self._session.run(
+            self._placed, {self._boxes: found.boxes, self._masks: found.masks, self._size: size})
+
+
+def _detections(found, first_class=0):
+    """Detections from arrays by the names of the model's outputs, with a batch of one in front."""
+    count, boxes, scores, classes = [found[name] for name in OUTPUTS]
     count = int(count[0])
-    return Detections(boxes[0][:count], scores[0][:count], classes[0][:count].astype(int) + first_class)
+    return Detections(boxes[0][:count], scores[0][:count], classes[0][:count].astype(int) + first_class,
+                      found[MASKS][0][:count] if MASKS in found else None)

@@ -172,6 +172,8 @@ def _use_dataset(config, dataset, changes):
     config.eval_input_reader[0].include_source_id = True     # finds the picture again for drawing
     config.eval_config.num_examples = dataset.examples("val")
     config.eval_config.batch_size = 1
+    config.eval_config.retain_original_images = True         # so that there is something to draw on
+    _set(config.eval_input_reader[0], "sample_1_of_n_examples", 1, changes, "every validation picture is evaluated")
     _use_most_boxes(config, dataset, changes)
     _use_masks(config, dataset, changes)
 

@@ -23,14 +23,14 @@ def moved(detection, by=0.0, score=0.0, class_id=None):
 
 
 def test_the_order_means_nothing():
-    assert difference([CAT, DOG], [DOG, CAT]) == (0, 0, 2, 0)
-    assert difference([], []).within(0, 0)
+    assert difference([CAT, DOG], [DOG, CAT]) == (0, 0, 2, 0, 0)
+    assert difference([], []).within(0, 0, 0)
 
 
 def test_the_largest_differences_are_told():
     apart = difference([CAT, DOG], [moved(CAT, by=0.002), moved(DOG, score=0.003)])
     assert apart[:2] == (pytest.approx(0.002, abs=1e-6), pytest.approx(0.003, abs=1e-6))
-    assert not apart.within(1e-3, 1e-2) and not apart.within(1e-2, 1e-3) and apart.within(1e-2, 1e-2)
+    assert not apart.within(1e-3, 1e-2, 0) and not apart.within(1e-2, 1e-3, 0) and apart.within(1e-2, 1e-2, 0)
 
 
 @pytest.mark.parametrize("found, matched, unmatched", [
@@ -39,16 +39,16 @@ def test_the_largest_differences_are_told():
 def test_what_has_no_match_is_counted_on_both_sides(found, matched, unmatched):
     apart = difference([CAT, DOG], found)
     assert (apart.matched, apart.unmatched) == (matched, unmatched)
-    assert not apart.within(1, 1)
+    assert not apart.within(1, 1, 1)
 
 
 def test_a_full_list_may_end_in_others_but_not_many():
     cats = [moved(CAT, by=0.02 * index) for index in range(18)]
     ends = [moved(LAST, by=0.3, score=0.0005), moved(LAST, by=0.6)]
     assert difference(cats + [LAST], cats + ends[:1], most=19).unmatched == 1       # 1 = 2 less a tenth of 19
-    assert difference(cats + [LAST, CAT], cats + [ends[0], CAT], most=20).within(1e-3, 1e-3)
-    assert not difference(cats + [LAST, moved(LAST, by=0.15)], cats + ends, most=20).within(1e-3, 1e-3)
-    assert not difference(cats + [LAST, CAT], cats + [ends[0], CAT]).within(1e-3, 1e-3)
+    assert difference(cats + [LAST, CAT], cats + [ends[0], CAT], most=20).within(1e-3, 1e-3, 0)
+    assert not difference(cats + [LAST, moved(LAST, by=0.15)], cats + ends, most=20).within(1e-3, 1e-3, 0)
+    assert not difference(cats + [LAST, CAT], cats + [ends[0], CAT]).within(1e-3, 1e-3, 0)
 
 
 def test_a_rounded_model_finds_an_object_again_where_class_place_and_score_agree():

@@ -1,8 +1,8 @@
-"""entrypoint.py with two feature extractors more, of two convolutions, so that a training takes seconds.
+"""entrypoint.py with three feature extractors more, of two convolutions, so that a training takes seconds.
 
-`tiny_ssd` sees the pictures; `tiny_ssd_by_device` sees 1 everywhere on the first device and 3 on the second. The rest
-(input, anchors, losses, predictors, both trainers) is what every training uses. tiny_ssd.config beside this file is the
-pipeline config.
+`tiny_ssd` sees the pictures; `tiny_ssd_by_device` sees 1 everywhere on the first device and 3 on the second;
+`tiny_faster_rcnn` is for models of two stages. The rest (input, anchors, losses, predictors, both trainers) is what
+every training uses. tiny_ssd.config and tiny_mask_rcnn.config beside this file are pipeline configs.
 """
 import os
 import sys
@@ -15,7 +15,7 @@ def register():
     import tensorflow.compat.v1 as tf
     import tf_slim as slim
     from object_detection.builders import model_builder
-    from object_detection.meta_architectures import ssd_meta_arch
+    from object_detection.meta_architectures import faster_rcnn_meta_arch, ssd_meta_arch
 
     class TinySsd(ssd_meta_arch.SSDFeatureExtractor):
         """Feature maps of a 16th and a 32nd of the picture, with batch normalisation as the config says."""
@@ -36,7 +36,22 @@ def register():
             seen = 3.0 if scope.startswith(("replica_1", "clone_1")) else 1.0
             return super(TinySsdByDevice, self).extract_features(tf.ones_like(preprocessed_inputs) * seen)
 
+    class TinyFasterRcnn(faster_rcnn_meta_arch.FasterRCNNFeatureExtractor):
+        """One feature map of a 16th of the picture, and one convolution of each proposal."""
+
+        def preprocess(self, resized_inputs):
+            return resized_inputs / 127.5 - 1
+
+        def _extract_proposal_features(self, preprocessed_inputs, scope):
+            with tf.variable_scope(scope, reuse=self._reuse_weights):
+                return slim.conv2d(preprocessed_inputs, 8, 16, stride=16, scope="first"), {}
+
+        def _extract_box_classifier_features(self, proposal_feature_maps, scope):
+            with tf.variable_scope(scope, reuse=self._reuse_weights):
+                return slim.conv2d(proposal_feature_maps, 8, 3, scope="second")
+
     model_builder.SSD_FEATURE_EXTRACTOR_CLASS_MAP.update(tiny_ssd=TinySsd, tiny_ssd_by_device=TinySsdByDevice)
+    model_builder.FASTER_RCNN_FEATURE_EXTRACTOR_CLASS_MAP.update(tiny_faster_rcnn=TinyFasterRcnn)
 
 
 def _after_registering(function):
