@@ -74,6 +74,7 @@ def test_the_run_tells_its_story(mirrored):
     assert min(lines) == 1
     assert lines[6]["images_per_sec"] > 0
     assert 0 <= lines[6]["input_wait_secs"] <= 8 / lines[6]["images_per_sec"]
+    assert 0 < lines[1]["learning_rate"] <= 0.004
     assert mirrored.manifest()["config_changes"][0] == "batch_size: 16 -> 8 (BATCH_SIZE)"
 
 
