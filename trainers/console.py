@@ -66,8 +66,9 @@ class Console(object):
 
     def say_from_signal(self, sentence):
         """As `say`, from a signal handler: it may have interrupted a write, and buffered files are not re-entrant."""
-        for target in filter(None, (self._log, self._terminal)):
-            os.write(target.fileno(), (sentence + "\n").encode("utf-8"))
+        for target, start in ((self._log, ""), (self._terminal, "" if self._bar is None else "\n")):
+            if target is not None:
+                os.write(target.fileno(), (start + sentence + "\n").encode("utf-8"))
 
     def say(self, sentence=""):
         """One line for people, also in the log."""

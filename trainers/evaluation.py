@@ -9,6 +9,7 @@ import time
 
 from data_prep import files
 from trainers import best, dataset as datasets, devices as device_choice, early_stop, pipeline, run_dir as runs
+from trainers import weights
 from trainers.console import duration
 from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused, refuse_arguments
 from trainers.files import read_json, write_json
@@ -18,6 +19,7 @@ from trainers.signals import StopRequest
 FOLDER = "eval"
 METRICS = "metrics.json"
 DRAWING = "detections.png"
+BEST_DRAWING = "best_detections.png"
 # The checkpoint in hand lies here, so that the training may delete its own.
 ASIDE = ".in_hand"
 MAP = "DetectionBoxes_Precision/mAP"
@@ -43,7 +45,7 @@ def evaluate(settings, console, arguments):
     devices = device_choice.for_evaluation(settings, device_choice.gpus_of_this_machine())
     folder = settings.run_dir or runs.default(datasets.locate(settings)[0], settings.trainer.value)
     mode = settings.eval_mode.value
-    StopRequest(console.say_from_signal).install()
+    StopRequest(console.say_from_signal, kept="finished evaluations are kept").install()
     health = Health()
     if mode == "once" and runs.newest_checkpoint(folder) is None:
         raise _nothing(folder)
@@ -178,10 +180,12 @@ class _Evaluations(object):
             metrics, identity = self._read_metrics(), _identity(checkpoint)
             entry = _done(metrics, step, identity)
             if entry is not None:
-                self._console.say("Step %d was evaluated before." % step)
+                self._console.say("Step %d was evaluated before%s." % (step, self._otherwise(entry)))
                 self._keep_if_best(checkpoint, entry, metrics)
             else:
                 entry = self._evaluate_in_hand(checkpoint, step, dict(metrics))
+        from trainers import report
+        report.try_write(self._folder, self._console)
         self._show(entry)
 
     def _evaluate_in_hand(self, checkpoint, step, metrics):
@@ -196,11 +200,22 @@ class _Evaluations(object):
                                   "replaced." % step)
             metrics["evaluations"] = before + [entry]
             self._keep_if_best(in_hand, entry, metrics)
+            if _best(metrics) is entry:
+                shutil.copyfile(os.path.join(self._out, DRAWING), os.path.join(self._out, BEST_DRAWING))
             metrics["best_step"] = _best(metrics)["step"]
             write_json(os.path.join(self._out, METRICS), metrics)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
         return entry
+
+    def _otherwise(self, entry):
+        """Words on an evaluation with other weights than the settings ask for; "" for one with the same."""
+        averages = self._settings.use_moving_average
+        raw = entry["weights"].startswith("raw")
+        if averages is None or averages != raw or (averages and entry["weights"] == weights.NO_AVERAGES):
+            return ""
+        return ", with %s weights; delete %s to have all evaluated as USE_MOVING_AVERAGE=%d says" % (
+            entry["weights"], os.path.join(self._out, METRICS), averages)
 
     def _keep_if_best(self, checkpoint, entry, metrics):
         """Before metrics.json says that it was evaluated: killed in between, it is evaluated and kept again."""

@@ -20,11 +20,13 @@ class StopRequest(object):
     Args:
         say: function(sentence), safe while another thread writes.
         before_exit: function(signal's number), called where the process ends at once.
+        kept: half a sentence on what is kept where the process ends at once and no steps run.
     """
 
-    def __init__(self, say, before_exit=lambda number: None):
+    def __init__(self, say, before_exit=lambda number: None, kept="nothing was saved"):
         self._say = say
         self._before_exit = before_exit
+        self._kept = kept
         self.requested = 0
         self.in_steps = False
 
@@ -35,6 +37,12 @@ class StopRequest(object):
         for number in NUMBERS:
             signal.signal(number, lambda *_: None)
         threading.Thread(target=self._read, args=(reading,), daemon=True).start()
+
+    def steps_are_over(self):
+        """The run is saved, and how it ended is written down; what follows need not be waited for."""
+        self._kept = "the training is saved"
+        self._before_exit = lambda number: None
+        self.in_steps = False
 
     @property
     def exit_code(self):
@@ -48,9 +56,9 @@ class StopRequest(object):
 
     def _handle(self, number):
         if self.requested or not self.in_steps:
-            # Nothing to save before the first step; and who asks twice does not want to wait. TensorFlow's threads
-            # would hold up a normal exit.
-            self._say("Stopped at once: nothing was saved." if not self.in_steps else "Stopped at once.")
+            # Nothing to save but between the first step and the last; and who asks twice does not want to wait.
+            # TensorFlow's threads would hold up a normal exit.
+            self._say("Stopped at once." if self.in_steps else "Stopped at once: %s." % self._kept)
             finish_or_leave(lambda: self._before_exit(number), LAST_WORDS_SECS)
             os._exit(128 + number)
         self.requested = number

@@ -130,6 +130,7 @@ def _run(settings, console, devices, config, folder):
     early = early_stop.reason(folder) if not stop.requested and hook.step < config.train_config.num_steps else None
     outcome = "stopped" if stop.requested else "stopped early" if early else "finished"
     _end(folder, outcome, hooks, stop.exit_code if stop.requested else 0)
+    stop.steps_are_over()
     if early:
         console.say("Stopped early: %s. The same command goes on from here." % early)
     rate = hook.images_per_sec()

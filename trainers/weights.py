@@ -2,6 +2,7 @@
 from typing import Any, Dict, NamedTuple
 
 AVERAGE = "/ExponentialMovingAverage"
+NO_AVERAGES = "raw (the checkpoint holds no moving averages)"
 
 
 class Weights(NamedTuple):
@@ -29,7 +30,7 @@ def choose(variables, trainable, in_checkpoint, averages_wanted):
     if not averages_wanted:
         return Weights(dict(variables), "raw (the checkpoint holds moving averages too)" if averaged else "raw")
     if not averaged:
-        return Weights(dict(variables), "raw (the checkpoint holds no moving averages)")
+        return Weights(dict(variables), NO_AVERAGES)
     restore = {name + AVERAGE if name in averaged else name: variable for name, variable in variables.items()}
     without = len(set(trainable) - averaged)
     return Weights(restore, "moving-average" + (" (raw for %d variable%s without an average)" % (

@@ -38,7 +38,7 @@ class Run(object):
     def __init__(self, folder, write_checkpoint, config):
         self.folder = str(folder)
         self.values, self.later, self.evaluated, self.console = {}, [], [], Said()
-        self.images, self.slept, self.training = 2, 0, None
+        self.images, self.slept, self.training, self.weights = 2, 0, None, "raw"
         self._write_checkpoint = write_checkpoint
         os.makedirs(self.folder)
         with open(os.path.join(self.folder, "pipeline.config"), "w") as file:
@@ -65,8 +65,8 @@ class Run(object):
         self.evaluated.append(step)
         value = self.values.get(step, 0.5)
         metrics = {} if value is None else {MAP: value, MAP50: value}
-        return types.SimpleNamespace(step=step, images=self.images, metrics=metrics, per_class={}, weights="raw",
-                                     pictures=[])
+        return types.SimpleNamespace(step=step, images=self.images, metrics=metrics, per_class={},
+                                     weights=self.weights, pictures=[])
 
     class_names = {}
 
@@ -127,6 +127,19 @@ class TestOnce(object):
         assert run.start("once") == 0
         assert run.start("once") == 0
         assert run.evaluated == [4] and "Step 4 was evaluated before." in run.console.lines
+
+    @pytest.mark.parametrize("weights, asked, told", [
+        ("raw", "0", False), ("raw (the checkpoint holds moving averages too)", "1", True),
+        ("raw (the checkpoint holds no moving averages)", "1", False),
+        ("moving-average", "1", False), ("moving-average", "0", True), ("moving-average", "", False)])
+    def test_what_was_evaluated_with_other_weights_than_asked_for_is_said_so(self, run, weights, asked, told):
+        run.save(4)
+        run.weights = weights
+        run.start("once")
+        run.start("once", USE_MOVING_AVERAGE=asked)
+        assert run.evaluated == [4]
+        assert any(line.startswith("Step 4 was evaluated before, with %s weights; delete " % weights)
+                   for line in run.console.lines) == told
 
     def test_without_a_checkpoint_is_refused_without_waiting(self, run):
         with pytest.raises(Refused, match="holds no checkpoint to evaluate") as refused:

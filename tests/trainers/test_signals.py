@@ -16,6 +16,8 @@ console = Console()
 stop = StopRequest(console.say_from_signal, lambda number: console.say_from_signal("before exit %d" % number))
 stop.install()
 stop.in_steps = sys.argv[1] == "in steps"
+if sys.argv[1] == "after the last step":
+    stop.steps_are_over()
 while not stop.requested:
     console.say("step")
 sys.exit(stop.exit_code)
@@ -23,7 +25,7 @@ sys.exit(stop.exit_code)
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-@pytest.mark.parametrize("when", ["in steps", "before the first step"])
+@pytest.mark.parametrize("when", ["in steps", "before the first step", "after the last step"])
 def test_a_signal_stops_whatever_it_interrupts(when, number, code, project_dir):
     for _ in range(3):
         with subprocess.Popen([sys.executable, "-c", BUSY, when], cwd=project_dir, stdout=subprocess.PIPE,
@@ -33,5 +35,7 @@ def test_a_signal_stops_whatever_it_interrupts(when, number, code, project_dir):
             process.send_signal(number)
             console = process.stdout.read()
         assert process.returncode == code, console[-500:]
-        expected = b"Stopping after this step and saving" if when == "in steps" else b"before exit %d" % number
-        assert expected in console
+        assert {"in steps": b"Stopping after this step and saving",
+                "before the first step": b"Stopped at once: nothing was saved.\nbefore exit %d" % number,
+                "after the last step": b"Stopped at once: the training is saved."}[when] in console
+        assert (b"before exit" in console) == (when == "before the first step")
