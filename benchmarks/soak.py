@@ -1,0 +1,134 @@
+"""Does a training's memory grow? Many steps of the tests' tiny model on mini-pets, its memory watched from outside.
+
+    .venv/bin/python -m benchmarks.soak [--steps 30000] [--trainer mirrored] [--trainer clone]
+
+Prints, for each trainer, the resident memory of all its processes when SETTLED steps are done, and at the end, and fails
+where that grew by more than LIMIT. The model is small so that steps are many: what leaks leaks by step, by checkpoint and
+by picture, whatever the model. Checkpoints are saved every 500 steps.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import NamedTuple
+
+import numpy as np
+import psutil
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TINY = os.path.join(ROOT, "tests", "trainers", "scenarios", "tiny_ssd.py")
+TRAINERS = ("mirrored", "clone")
+SETTLED = 1000          # steps after which memory should not grow any more
+LIMIT = 0.05
+SAMPLE_SECS = 0.5
+
+
+class Growth(NamedTuple):
+    """Resident memory in bytes: the median when settled, the median at the end, and the peak of all since."""
+    settled: float
+    end: float
+    peak: float
+
+    @property
+    def share(self):
+        return self.end / self.settled - 1
+
+    def __str__(self):
+        return "%.1f MB after %d steps, %.1f MB at the end (%+.1f %%), at most %.1f MB in between" % (
+            self.settled / 1e6, SETTLED, self.end / 1e6, 100 * self.share, self.peak / 1e6)
+
+
+def growth(samples):
+    """The Growth of (step, bytes) samples, in order.
+
+    Medians, over as many steps as SETTLED or a quarter of what there is: memory moves by some per cent all the time.
+
+    Raises:
+        ValueError: there are no samples at one of the ends.
+    """
+    last = samples[-1][0] if samples else 0
+    width = min(SETTLED, (last - SETTLED) / 4.0)
+    since = [(step, size) for step, size in samples if step >= SETTLED]
+    settled = [size for step, size in since if step <= SETTLED + width]
+    end = [size for step, size in since if step >= last - width]
+    if width <= 0 or not settled or not end:
+        raise ValueError("%d steps are too few: memory is compared from step %d on" % (last, SETTLED))
+    return Growth(statistics.median(settled), statistics.median(end), max(size for _, size in since))
+
+
+def resident(process):
+    """Bytes of a process and of all that it started."""
+    total = 0
+    for one in [process] + process.children(recursive=True):
+        try:
+            total += one.memory_info().rss
+        except psutil.Error:
+            pass        # it has just ended
+    return total
+
+
+def by_step(sizes, lines):
+    """(step, bytes) of (time, bytes) samples, those taken between the first and the last line of metrics.jsonl."""
+    times, steps = [line["time"] for line in lines], [line["step"] for line in lines]
+    return [(float(np.interp(at, times, steps)), size) for at, size in sizes if times[0] <= at <= times[-1]]
+
+
+def train(trainer, steps, folder, **settings):
+    """Trains; returns (step, bytes) samples, from the first step to the last.
+
+    Raises:
+        RuntimeError: the training failed; holds the last lines of its console.
+    """
+    environ = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "PYTHONPATH")}
+    environ.update({"DEVICE": "cpu", "DATASET": "mini-pets", "PIPELINE_CONFIG": os.path.splitext(TINY)[0] + ".config",
+                    "TRAINER": trainer, "NUM_STEPS": str(steps), "RUN_DIR": folder, "EVAL_AT_END": "0",
+                    "CHECKPOINT_EVERY_STEPS": "500"})
+    environ.update(settings)
+    log, sizes = folder + ".console", []
+    with open(log, "w") as out:
+        process = psutil.Popen([sys.executable, TINY, "train"], cwd=ROOT, env=environ, stdout=out,
+                               stderr=subprocess.STDOUT)
+        try:
+            while process.poll() is None:
+                sizes.append((time.time(), resident(process)))
+                time.sleep(SAMPLE_SECS)
+        except psutil.NoSuchProcess:
+            pass
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+    if process.returncode:
+        with open(log) as console:
+            raise RuntimeError("".join(console.readlines()[-10:]))
+    with open(os.path.join(folder, "metrics.jsonl")) as metrics:
+        return by_step(sizes, [json.loads(line) for line in metrics])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=30000, help="steps of each trainer (default: 30000)")
+    parser.add_argument("--trainer", choices=TRAINERS, action="append", help="default: both, in turn")
+    arguments = parser.parse_args()
+    work, grown = tempfile.mkdtemp(prefix="soak-"), []
+    try:
+        for trainer in arguments.trainer or TRAINERS:
+            began = time.time()
+            found = growth(train(trainer, arguments.steps, os.path.join(work, trainer)))
+            print("%s, %d steps in %.0f s: %s" % (trainer, arguments.steps, time.time() - began, found), flush=True)
+            grown += [trainer] if found.share > LIMIT else []
+    except (RuntimeError, ValueError) as error:
+        sys.exit(str(error))
+    finally:
+        shutil.rmtree(work)
+    if grown:
+        sys.exit("Memory grew by more than %.0f %%: %s." % (100 * LIMIT, ", ".join(grown)))
+
+
+if __name__ == "__main__":
+    main()
