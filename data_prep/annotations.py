@@ -5,6 +5,7 @@ from typing import NamedTuple, Optional
 
 from lxml import etree
 
+from data_prep import files
 from data_prep.boxes import Box
 
 _LARGEST_NUMBER = 2 ** 31 - 1
@@ -52,8 +53,7 @@ def read_xml(path):
 def parse_xml(path):
     """The root element. Raises ValueError, with the reason as its text, if the file is no xml or not readable."""
     try:
-        with open(path, "rb") as file:
-            return etree.fromstring(file.read(), _PARSER)
+        return etree.fromstring(files.read(path), _PARSER)
     except etree.XMLSyntaxError as error:
         raise ValueError("the xml cannot be read (%s)" % error)
     except OSError as error:

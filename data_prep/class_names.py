@@ -1,8 +1,5 @@
 """Class names of annotations against those of the label map."""
 
-import difflib
-
-from data_prep import label_map
 from data_prep.errors import DataError, UsageError
 
 _SHOWN = 5
@@ -13,6 +10,7 @@ def read(path):
 
     Raises UsageError: it is no label map, or its ids have gaps, so that num_classes would not be their number.
     """
+    from data_prep import label_map  # and with it protobuf, for those who have such a file
     try:
         names = label_map.read(path).names
     except OSError as error:
@@ -40,6 +38,7 @@ def refuse_unknown(found, classes, where):
 
 
 def _with_nearest(name, classes):
+    import difflib
     lower = {known.lower(): known for known in classes}
     near = difflib.get_close_matches(name.lower(), list(lower), n=1)
     shown = name or "(an empty name)"

@@ -1,25 +1,20 @@
 """The shared writer: pictures that a format module has read become a prepared dataset folder.
 
 A prepared folder holds `<prefix>_<split>.record-NNNNN-of-MMMMM`, `label_map.pbtxt` and, written last,
-`dataset.json`: where that file is, everything it names is whole. Each shard is converted by one process from
-its first picture to its last: nothing large travels between processes, and their number changes no byte.
+`dataset.json`: where that file is, everything it names is whole. `shard_workers` makes the shards.
 """
 
 import collections
 import hashlib
-import multiprocessing
 import os
 import shlex
-import signal
 import time
-from multiprocessing import connection
 from typing import NamedTuple, Optional
 
 from google.protobuf import text_encoding
 
-from data_prep import files, records
+from data_prep import files, shard_workers
 from data_prep.errors import DataError, UsageError
-from data_prep.progress import Progress
 
 FORMAT = 1
 DATASET_FILE = "dataset.json"
@@ -30,7 +25,6 @@ MAX_SKIPPED = 0.02
 _FORGIVEN_SHARE = 0.05
 # What max_number_of_boxes of an input reader is where a pipeline config does not say (protos/input_reader.proto).
 _API_BOXES = 100
-_SECONDS_BETWEEN_REPORTS = 0.1
 _NAMES_SHOWN = 20
 _ROWS_SHOWN = 100
 
@@ -94,22 +88,6 @@ class Limits(NamedTuple):
     strict: bool = False
 
 
-class _Task(NamedTuple):
-    split: str
-    number: int
-    ids: list
-    path: str
-
-
-class _Shard(NamedTuple):
-    """What a worker reports of a finished shard."""
-
-    task: _Task
-    unfinished: str
-    written: records.Written
-    outcomes: list  # (id, Outcome without features), in order
-
-
 def available_cores():
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0))
@@ -127,11 +105,11 @@ def write(out_dir, plan, workers=None, limits=Limits()):
     _validate(plan, workers, limits)
     started = time.monotonic()
     files.remove_temporaries(out_dir)
-    tasks = [_Task(split.name, number, split.ids[number::plan.shards],
-                   os.path.join(out_dir, shard_name(plan.prefix, split.name, number, plan.shards)))
+    tasks = [shard_workers.Task(split.name, number, split.ids[number::plan.shards],
+                                os.path.join(out_dir, shard_name(plan.prefix, split.name, number, plan.shards)))
              for split in plan.splits for number in range(plan.shards)]
     try:
-        shards = _run(tasks, plan.convert, min(workers or available_cores(), len(tasks)))
+        shards = shard_workers.run(tasks, plan.convert, workers or available_cores())
         dataset = _describe(plan, shards)
         print_changes(dataset)
         _verify(dataset, plan, limits)
@@ -171,90 +149,16 @@ def _validate(plan, workers, limits):
             "Add pictures, or ask for fewer shards with --shards.")
 
 
-def _run(tasks, convert, workers):
-    """Convert the tasks in worker processes; return their _Shards in the order of tasks."""
-    pipes = {}
-    for worker in range(workers):
-        receiver, sender = multiprocessing.Pipe(duplex=False)
-        process = multiprocessing.Process(target=_work, args=(tasks[worker::workers], convert, sender),
-                                          daemon=True)
-        process.start()
-        sender.close()
-        pipes[receiver] = process
-    shards = {}
-    try:
-        with Progress("Converting", sum(len(task.ids) for task in tasks), "pictures") as progress:
-            while pipes:
-                for receiver in connection.wait(list(pipes)):
-                    _receive(receiver, pipes, shards, progress)
-    finally:
-        for process in pipes.values():
-            process.terminate()
-            process.join()
-    return [shards[task.path] for task in tasks]
-
-
-def _receive(receiver, pipes, shards, progress):
-    try:
-        message = receiver.recv()
-    except EOFError:
-        process = pipes.pop(receiver)
-        process.join()
-        if process.exitcode:
-            raise DataError(
-                "A conversion process ended with exit code %d." % process.exitcode,
-                "If it is -9 the machine ran out of memory: ask for fewer processes with --workers.")
-        return
-    if isinstance(message, DataError):
-        raise message
-    if isinstance(message, _Shard):
-        shards[message.task.path] = message
-    else:
-        progress.update(message)
-
-
-def _work(tasks, convert, sender):
-    # Ctrl-C reaches every process of the terminal; the parent alone decides what happens then.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        for task in tasks:
-            sender.send(_write_shard(task, convert, sender.send))
-    except DataError as error:
-        sender.send(error)
-    except OSError as error:
-        sender.send(
-            DataError("A shard could not be written: %s." % error,
-                      "Free space on the disk or correct its permissions, and run the same command again."))
-    sender.close()
-
-
-def _write_shard(task, convert, report):
-    unfinished = files.temporary(task.path)
-    outcomes = []
-    reported, last_report = 0, time.monotonic()
-    with records.Writer(unfinished) as writer:
-        for picture_id in task.ids:
-            outcome = convert(picture_id)
-            if outcome.features is not None:
-                writer.write(records.encode(outcome.features))
-            outcomes.append((picture_id, outcome._replace(features=None)))
-            if time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:
-                report(len(outcomes) - reported)
-                reported, last_report = len(outcomes), time.monotonic()
-    report(len(outcomes) - reported)
-    return _Shard(task, unfinished, writer.written, outcomes)
-
-
 def _describe(plan, shards):
     """The content of dataset.json."""
-    splits, pairs = {}, []
+    splits, told = {}, []
     for split in plan.splits:
         own = [shard for shard in shards if shard.task.split == split.name]
-        # Shard n holds every shards-th picture: sort back into the order of the split's list.
-        order = {picture_id: index for index, picture_id in enumerate(split.ids)}
-        outcomes = sorted((pair for shard in own for pair in shard.outcomes), key=lambda pair: order[pair[0]])
-        pairs += [(split.name, picture_id, outcome) for picture_id, outcome in outcomes]
-        labels = collections.Counter(label for _, outcome in outcomes for label in outcome.labels)
+        # Shard n holds every shards-th picture: back into the order of the split's list.
+        in_order = sorted(((place * plan.shards + shard.task.number, picture_id, outcome)
+                           for shard in own for place, picture_id, outcome in shard.told), key=lambda item: item[0])
+        told += [(split.name, picture_id, outcome) for _, picture_id, outcome in in_order]
+        labels = sum((shard.labels for shard in own), collections.Counter())
         splits[split.name] = {
             "pattern": "%s_%s.record-?????-of-%05d" % (plan.prefix, split.name, plan.shards),
             "shards": [{"file": os.path.basename(shard.task.path), "sha256": shard.written.sha256,
@@ -264,21 +168,21 @@ def _describe(plan, shards):
             "boxes": sum(labels.values()),
             "boxes_per_class": {name: labels[number] for number, name in enumerate(plan.classes, 1)},
         }
-    most_boxes = max(len(outcome.labels) for _, _, outcome in pairs)
+    most_boxes = max(shard.most_boxes for shard in shards)
     dataset = {
         "format": FORMAT, "name": plan.name, "num_classes": len(plan.classes), "label_map": LABEL_MAP_FILE,
         "classes": list(plan.classes), "splits": splits,
         "skipped": [{"id": picture_id, "split": split, "reason": outcome.skipped, "forgiven": outcome.forgiven}
-                    for split, picture_id, outcome in pairs if outcome.skipped],
+                    for split, picture_id, outcome in told if outcome.skipped],
         "changed": [{"id": picture_id, "split": split, "what": kind, "detail": text}
-                    for split, picture_id, outcome in pairs for kind, text in outcome.notes],
+                    for split, picture_id, outcome in told for kind, text in outcome.notes],
         "unused": [{"count": len(unused.names), "names": unused.names[:_NAMES_SHOWN], "reason": unused.reason}
                    for unused in plan.unused if unused.names],
-        "picture_sizes": _sizes([outcome.size for _, _, outcome in pairs if outcome.size]),
+        "picture_sizes": _sizes(sum((shard.sizes for shard in shards), collections.Counter())),
         "most_boxes": most_boxes,
         "config": _config(plan, splits, most_boxes),
         "made_from": plan.fingerprint,
-        "pictures_sha256": _sha256_of_all(pairs),
+        "pictures_sha256": _sha256_of_all(shards),
         "command": command_line(*plan.command) if plan.command else None,
     }
     dataset.update(plan.extra)
@@ -304,25 +208,31 @@ def _config(plan, splits, most_boxes):
     return config
 
 
-def _sizes(sizes):
-    """Smallest, median and largest sides in pixels, and the commonest sizes."""
-    if not sizes:
+def _sizes(counts):
+    """Smallest, median and largest sides in pixels, and the commonest sizes. counts: {(width, height): pictures}."""
+    if not counts:
         return {}
     found = {}
-    for side, values in zip(("width", "height"), zip(*sizes)):
-        ordered = sorted(values)
-        found[side] = {"min": ordered[0], "median": ordered[len(ordered) // 2], "max": ordered[-1]}
-    counts = collections.Counter(sizes)
+    for axis, side in enumerate(("width", "height")):
+        ordered = sorted(counts, key=lambda size: size[axis])
+        found[side] = {"min": ordered[0][axis], "median": _median(ordered, counts)[axis], "max": ordered[-1][axis]}
     found["commonest"] = [{"size": "%dx%d" % size, "pictures": counts[size]}
                           for size in sorted(counts, key=lambda size: (-counts[size], size))[:10]]
     return found
 
 
-def _sha256_of_all(pairs):
-    """One checksum of all picture files that were converted, in order."""
-    return hashlib.sha256("".join(
-        "%s %s\n" % (outcome.source_sha256, picture_id) for _, picture_id, outcome in pairs
-        if outcome.source_sha256).encode("utf-8")).hexdigest()
+def _median(ordered, counts):
+    """The middle of all pictures in the order of their sizes; of an even number the second of the two."""
+    middle = sum(counts.values()) // 2
+    for size in ordered:
+        if middle < counts[size]:
+            return size
+        middle -= counts[size]
+
+
+def _sha256_of_all(shards):
+    """One checksum of all picture files that were converted: of each shard's, in the order of dataset.json."""
+    return hashlib.sha256("".join("%s\n" % shard.sources_sha256 for shard in shards).encode("utf-8")).hexdigest()
 
 
 def _verify(dataset, plan, limits):

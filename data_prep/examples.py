@@ -9,9 +9,7 @@ import math
 import warnings
 from typing import NamedTuple, Optional
 
-from google.protobuf.message import DecodeError
-
-from data_prep import records
+from data_prep import messages
 from data_prep.label_map import LabelMap
 
 FLOATS, INTS, BYTES = "float_list", "int64_list", "bytes_list"
@@ -66,10 +64,7 @@ def parse(payload):
 
     Features without any value list are left out. Raises ValueError if payload is no Example.
     """
-    try:
-        example = records.Example.FromString(payload)
-    except DecodeError as error:
-        raise ValueError("not a tf.train.Example (%s)" % error)
+    example = messages.parse(payload)
     kinds = ((key, feature, feature.WhichOneof("kind")) for key, feature in example.features.feature.items())
     return {key: (kind, getattr(feature, kind).value) for key, feature, kind in kinds if kind}
 

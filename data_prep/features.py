@@ -4,7 +4,7 @@ import hashlib
 from typing import NamedTuple
 
 from data_prep import boxes as box_rules
-from data_prep import dataset, pictures, records
+from data_prep import dataset, files, pictures, records
 from data_prep.errors import DataError
 
 MASKS = ("none", "png", "numerical")
@@ -49,8 +49,7 @@ def convert(source, annotation, recipe):
 def read_file(path):
     """The bytes of a picture file. Raises ValueError, with the reason as its text."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return files.read(path)
     except OSError as error:
         raise ValueError("the picture file cannot be read (%s)" % error.strerror)
 

@@ -7,6 +7,7 @@ decides, not its name or the size in the annotation, and nothing is lost without
 
 import collections
 import hashlib
+import importlib
 import io
 import os
 import re
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from data_prep import dataset, features, pictures, preparation
+from data_prep import dataset, features, files, pictures, preparation
 from data_prep.annotations import Annotation, read_xml
 from data_prep.class_names import refuse_unknown
 from data_prep.errors import DataError, UsageError
@@ -199,6 +200,9 @@ def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
     layout = Layout(source_dir)
     ids = read_list(layout)
     refuse_unknown({breed_of(picture_id) for picture_id in ids}, classes, layout.trainval)
+    if options.boxes == "body":
+        # Here, so that the processes that convert share one numpy.
+        importlib.import_module("data_prep.masks")
     index = PictureIndex(layout.images)
     recipe = features.Recipe({breed: number for number, breed in enumerate(classes, 1)}, options.masks)
     upstream = options.split.upstream is not False
@@ -226,10 +230,10 @@ def _unused(layout, ids, index):
     """What lies among the pictures and is not converted: the test set, what no list names, what is no picture."""
     listed = set(ids)
     test = set(_listed(layout.test)) if os.path.exists(layout.test) else set()
-    rest = {stem: names[0] for stem, names in index.stems().items() if stem not in listed}
+    rest = {stem: names[0] for stem, names in index.items() if stem not in listed}
     kinds = {stem: pictures.sniff_file(os.path.join(layout.images, name)) for stem, name in rest.items()}
     groups = collections.OrderedDict()
-    for stem in sorted(rest):
+    for stem in rest:
         where = "in test.txt, for whose pictures the dataset has no boxes" if stem in test else "in no list"
         kind = kinds[stem]
         inside = "" if kind == "JPEG" else "; %s inside" % kind if kind else "; not a picture inside"
@@ -255,8 +259,7 @@ def _source_sha256(layout, ids, index, options):
             paths.append(layout.trimap(picture_id))
         digest.update(("%s\n%s\n%s\n" % (picture_id, name, " ".join(map(_size, paths)))).encode("utf-8"))
         try:
-            with open(layout.xml(picture_id), "rb") as file:
-                digest.update(hashlib.sha256(file.read()).digest())
+            digest.update(hashlib.sha256(files.read(layout.xml(picture_id))).digest())
         except OSError:
             digest.update(b"-")
     return digest.hexdigest()

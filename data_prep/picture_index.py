@@ -1,6 +1,7 @@
 """Finds pictures below a folder by their stem and content, whatever their extension says."""
 
 import os
+import sys
 import unicodedata
 
 from data_prep import pictures
@@ -16,6 +17,7 @@ class PictureIndex:
 
     def __init__(self, root):
         self.root = root
+        # {stem: names}, or the extension alone where the stem has one file of that very name: a tenth of the memory
         self._by_stem, self._ignored = {}, []
         self._by_name = None     # made when a path is not there: it takes as much memory as the rest
         for name in visible_files(root):
@@ -24,7 +26,17 @@ class PictureIndex:
                 self._ignored.append(name)
             else:
                 key = unicodedata.normalize("NFC", stem)
-                self._by_stem.setdefault(key, []).append(name)
+                self._add(key, stem, extension)
+
+    def _add(self, key, stem, extension):
+        if key not in self._by_stem and key == stem:
+            self._by_stem[key] = sys.intern(extension)
+        else:
+            self._by_stem[key] = self._names(key) + [stem + extension]
+
+    def _names(self, key):
+        found = self._by_stem.get(key, [])
+        return [key + found] if isinstance(found, str) else found
 
     def find(self, stem, file_name=""):
         """The name, relative to the root, of the picture with this stem (a path without extension).
@@ -40,14 +52,15 @@ class PictureIndex:
             if not others:
                 raise ValueError("no picture of this name")
             if len(others) > 1:
-                others = [other for other in others if _has(self._by_stem[other], file_name)] or others
+                others = [other for other in others if _has(self._names(other), file_name)] or others
             if len(others) > 1:
                 raise ValueError("several pictures of this name: %s" % ", ".join(
-                    self._by_stem[other][0] for other in others[:3]))
+                    self._names(other)[0] for other in others[:3]))
             key = others[0]
-        names = sorted(self._by_stem[key], key=_rank)
+        names = self._names(key)
         if len(names) == 1 and _rank(names[0])[0] < len(_EXTENSIONS):
             return names[0]
+        names = sorted(names, key=_rank)
         holding = [name for name in names if pictures.sniff_file(os.path.join(self.root, name))]
         if holding:
             return holding[0]
@@ -69,12 +82,12 @@ class PictureIndex:
 
     def unused(self, used):
         """The pictures, by their extension, whose names are not in used."""
-        return sorted(name for names in self._by_stem.values() for name in names
+        return sorted(name for _, names in self.items() for name in names
                       if name not in used and _rank(name)[0] < len(_EXTENSIONS))
 
-    def stems(self):
-        """{stem: file names} of everything that may be a picture."""
-        return self._by_stem
+    def items(self):
+        """(stem, file names) of everything that may be a picture, in the order of the stems' code points."""
+        return ((key, self._names(key)) for key in sorted(self._by_stem))
 
 
 def visible_files(root, extension=None):

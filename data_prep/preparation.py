@@ -1,6 +1,8 @@
 """What all formats do around a conversion: plan, one process at a time, nothing where the dataset is there."""
 
-from data_prep import check, dataset, files
+import os
+
+from data_prep import dataset, files
 from data_prep.errors import DataError
 
 
@@ -13,7 +15,7 @@ def prepare(make_plan, out_dir, workers=None, limits=dataset.Limits(), force=Fal
     with files.errors_told():
         plan = make_plan()
     with files.locked(out_dir):
-        ready = None if force else check.complete(out_dir, made_from=plan.fingerprint, name=plan.name)
+        ready = None if force else _complete(out_dir, plan)
         if ready is None:
             return dataset.write(out_dir, plan, workers, limits)
         try:
@@ -22,3 +24,11 @@ def prepare(make_plan, out_dir, workers=None, limits=dataset.Limits(), force=Fal
             dataset.print_changes(ready)
             raise
         return ready
+
+
+def _complete(out_dir, plan):
+    """The dataset.json in out_dir if nothing is to be done, else None."""
+    if not os.path.exists(os.path.join(out_dir, dataset.DATASET_FILE)):
+        return None
+    from data_prep import check  # and with it protobuf, which takes as long as 50 pictures
+    return check.complete(out_dir, made_from=plan.fingerprint, name=plan.name)

@@ -41,7 +41,7 @@ def example(number=0, boxes=((0.1, 0.2, 0.5, 0.9),), labels=(1,), texts=None, **
     if texts is not None:
         features["image/object/class/text"] = records.Texts(texts)
     features.update({"image/" + key.replace("__", "/"): values for key, values in changes.items()})
-    return records.encode({key: values if hasattr(values, "kind") else KINDS[type(values[0])](values)
+    return records.encode({key: values if hasattr(values, "parts") else KINDS[type(values[0])](values)
                            for key, values in features.items() if values is not None})
 
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from data_prep import records
+from data_prep import messages, records
 
 pytestmark = pytest.mark.training
 TRAINERS = ["mirrored", "clone"]
@@ -47,12 +47,13 @@ def poison(folder):
     """Gives one picture a box that reaches to infinity; returns its id."""
     shard = sorted(glob.glob(os.path.join(folder, "pet_faces_train*")))[3]
     payloads = list(records.read(shard))
-    example = records.Example.FromString(payloads[4])
+    example = messages.parse(payloads[4])
     for side in ("xmax", "ymax"):
         example.features.feature["image/object/bbox/" + side].float_list.value[0] = float("inf")
     payloads[4] = example.SerializeToString()
-    with open(shard, "wb") as out:
-        out.write(b"".join(map(records.frame, payloads)))
+    with records.Writer(shard) as writer:
+        for payload in payloads:
+            writer.write(payload)
     return example.features.feature["image/source_id"].bytes_list.value[0].decode()
 
 
