@@ -12,6 +12,7 @@ pytestmark = pytest.mark.training
 
 # What a warning, a traceback or TensorFlow's own log looks like; none of it belongs on the console of a good run.
 NOISE = re.compile(r"warn|traceback|deprecat|error|INFO:|^[IWEF]\d{4} ", re.IGNORECASE)
+DEPRECATED = "is deprecated and will be removed in a future version"
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +46,16 @@ def variables_of(run, step):
 def test_a_mirrored_run_ends_well_and_without_noise(mirrored):
     assert mirrored.code == 0, mirrored.console
     assert [line for line in mirrored.lines if NOISE.search(line)] == []
+
+
+def test_what_tensorflow_says_of_its_future_is_in_the_logs_alone(resumed):
+    clone, mirrored = resumed
+    with open(os.path.join(mirrored.folder, "train.log"), errors="replace") as log:
+        of_each = re.split(r"^---- .*, process \d+ ----$", log.read(), flags=re.MULTILINE)[1:3]
+    with open(os.path.join(mirrored.folder, "eval", "eval.log"), errors="replace") as log:
+        of_each.append(log.read())
+    assert [DEPRECATED in text for text in of_each] == [True] * 3
+    assert DEPRECATED not in mirrored.console + clone.console
 
 
 def test_the_first_lines_say_what_will_happen_and_the_last_where_the_results_are(mirrored):
