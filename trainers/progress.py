@@ -8,7 +8,7 @@ import time
 
 import tensorflow.compat.v1 as tf
 
-from trainers import batch_ids, checkpoint_list, early_stop, gpu_use, input_wait, learning_rate
+from trainers import batch_ids, checkpoint_list, early_stop, gpu_use, input_wait, scalars
 from trainers.console import duration
 from trainers.errors import DIVERGED, PREFLIGHT_FAILED, Refused
 from trainers.gpu_use import GpuWatch
@@ -60,7 +60,7 @@ class StepHook(tf.train.SessionRunHook):
         self._recent = collections.deque()
         self._written_at = 0
         self._pictures = []                     # of the last step and the one before, as batch_ids.tensors gives them
-        self._rate = []                         # the learning rate of the last step; [] where the graph shows none
+        self._values = {}                       # of the last step, by the tags of scalars.of_step
         self.step = None
         self.first_step_secs = None
         self.last_loss = None
@@ -71,7 +71,7 @@ class StepHook(tf.train.SessionRunHook):
             self._loss = tf.get_collection(tf.GraphKeys.LOSSES)[-1]
         self._ids = batch_ids.tensors()
         self._input_times = input_wait.times(self._loss)
-        self._rates = learning_rate.tensors()
+        self._scalars = scalars.of_step()
         _end_the_last_line(os.path.join(self._run_dir, METRICS))
 
     def after_create_session(self, session, coord):
@@ -81,12 +81,12 @@ class StepHook(tf.train.SessionRunHook):
     def before_run(self, run_context):
         self._step_began = self._clock()
         # Not the global step: within a step's run it may be read before or after the update. Here steps are counted.
-        return tf.train.SessionRunArgs([self._loss, self._ids, self._input_times, self._rates])
+        return tf.train.SessionRunArgs([self._loss, self._ids, self._input_times, self._scalars])
 
     def after_run(self, run_context, run_values):
         self.step += 1
         self._heard()
-        loss, pictures, input_times, self._rate = run_values.results
+        loss, pictures, input_times, self._values = run_values.results
         loss = float(loss)
         self._pictures = self._pictures[-1:] + [pictures]
         self._time_step(input_wait.secs(input_times))
@@ -180,8 +180,12 @@ class StepHook(tf.train.SessionRunHook):
         record = {"step": self.step, "loss": round(loss, 6), "time": round(now, 3),
                   "images_per_sec": rate and round(rate, 2),
                   "input_wait_secs": None if waited is None else round(waited, 6)}
-        if self._rate:
-            record["learning_rate"] = float("%.6g" % self._rate[0])
+        for tag, value in sorted(self._values.items()):
+            # Not rounded to a number of places: learning rates are small.
+            if tag.startswith(scalars.LEARNING_RATE):
+                record["learning_rate"] = float("%.6g" % value)
+            else:
+                record.setdefault("losses", {})[tag[len(scalars.LOSSES):]] = float("%.6g" % value)
         uses = self.gpu_uses()
         if uses:
             record["gpus"] = [{"percent": use.percent and round(use.percent, 1), "memory_mib": use.memory_mib}

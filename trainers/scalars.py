@@ -12,6 +12,7 @@ import tensorflow.compat.v1 as tf
 EVERY_STEPS = 100
 IMAGES_PER_SEC = "images_per_sec"
 INPUT_WAIT = "input_wait_secs"
+LOSSES, TOTAL_LOSS, LEARNING_RATE = "Losses/", "Losses/TotalLoss", "LearningRate/"
 GPU_PERCENT, GPU_MEMORY = "gpu_%d/percent", "gpu_%d/memory_mib"     # by TensorFlow's number of the device
 # The Estimator's second copy of Losses/TotalLoss; the gradient of the first replica; model_deploy's of a clone.
 LEFT_OUT = re.compile(
@@ -21,6 +22,15 @@ LEFT_OUT = re.compile(
 def name(tag):
     """The tag under which a summary is written; None for one that is left out."""
     return None if LEFT_OUT.match(tag) else tag.replace("clone_0/", "")
+
+
+def of_step():
+    """Scalar tensors of the default graph by their tag: the parts of the loss, means over devices, and the learning
+    rate."""
+    written = [summary.op for summary in tf.get_collection(tf.GraphKeys.SUMMARIES) if summary.op.type == "ScalarSummary"]
+    tags = {tf.get_static_value(op.inputs[0]).item().decode("utf-8"): op.inputs[1] for op in written}
+    return {tag: value for tag, value in tags.items()
+            if tag.startswith((LOSSES, LEARNING_RATE)) and tag != TOTAL_LOSS and name(tag)}
 
 
 def of_both(serialized):

@@ -55,6 +55,9 @@ def left_by(tmp_path_factory):
             loss = tf.get_variable("v", initializer=2.0) * 3
             train = tf.assign_add(tf.train.get_or_create_global_step(), 1)
             tf.summary.scalar("Losses/TotalLoss", loss)
+            tf.summary.scalar("Losses/Loss/classification_loss", loss - 1.5)
+            tf.summary.scalar("Losses/clone_loss", loss)
+            tf.summary.scalar("clone_1/Losses/Loss/classification_loss", loss)
             tf.summary.scalar("learning_rate", tf.constant(0.1, name="learning_rate"), family="LearningRate")
             clock = Now()
             hook = StepHook(Console(terminal, clock), Health(folder + "/health.json"), StopRequest(terminal.write), folder,
@@ -81,6 +84,7 @@ def test_metrics_have_the_use_of_each_gpu_from_the_second_step_on(with_gpus):
     assert [record["step"] for record in records][:8] == list(range(1, 9))
     assert "gpus" not in records[0]
     assert {record["learning_rate"] for record in records} == {0.1}
+    assert [record["losses"] for record in records] == [{"Loss/classification_loss": 4.5}] * len(records)
     assert all(record["gpus"] == [{"percent": 87.2, "memory_mib": 4096}, {"percent": None, "memory_mib": 300}]
                for record in records[1:])
 

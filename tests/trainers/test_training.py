@@ -86,6 +86,12 @@ def test_the_run_tells_its_story(mirrored):
     assert lines[6]["images_per_sec"] > 0
     assert 0 <= lines[6]["input_wait_secs"] <= 8 / lines[6]["images_per_sec"]
     assert 0 < lines[1]["learning_rate"] <= 0.004
+    parts = lines[6]["losses"]
+    assert set(parts) == {"Loss/classification_loss", "Loss/localization_loss", "regularization_loss"}
+    assert sum(parts.values()) == pytest.approx(lines[6]["loss"], rel=1e-4)
+    with open(os.path.join(mirrored.folder, "report.html"), encoding="utf-8") as page:
+        told = page.read()
+    assert "Finished" in told and 'aria-label="Accuracy"' in told and "data:image/png;base64," in told
     assert mirrored.manifest()["config_changes"][0] == "batch_size: 16 -> 8 (BATCH_SIZE)"
 
 
