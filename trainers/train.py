@@ -4,7 +4,7 @@ import sys
 import time
 
 from trainers import batch_norm, data, devices as device_choice, early_stop, exhausted, manifest, pipeline
-from trainers import preflight, repeatable, run_dir as runs, zoo
+from trainers import preflight, repeatable, report, run_dir as runs, zoo
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused, refuse_arguments
 from trainers.gpu_use import GpuWatch
@@ -23,24 +23,25 @@ def train(settings, console, arguments):
         exit code: 0, or 128 + signal when stopped. Does not return when EVAL_AT_END=1 goes on to the evaluation.
     """
     refuse_arguments("train", arguments)
-    report = preflight.look(settings, make_data=lambda: _make_data(settings, console))
-    report.refuse()
-    devices, dataset, config_path, config, changes, folder = report.plan
+    looked = preflight.look(settings, make_data=lambda: _make_data(settings, console))
+    looked.refuse()
+    devices, dataset, config_path, config, changes, folder = looked.plan
     start_step = runs.prepare(folder, config, settings, console.say)
     if start_step >= config.train_config.num_steps:
         console.say("This run is finished: %s holds step %d, and %d steps were asked for. No step is taken." % (
             folder, start_step, config.train_config.num_steps))
         manifest.finish(folder, "finished", start_step, 0)
         return _afterwards(settings, console, folder)
-    for line in report.warnings:
+    for line in looked.warnings:
         console.say("%s %s" % (line.text, line.do))
     _say_what_will_happen(console, settings, devices, dataset, config_path, config, changes, folder, start_step)
     runs.write_config(folder, config)
     if start_step:
         # The run's own checkpoint is gone on from; what it began with is not read again.
         config.train_config.ClearField("fine_tune_checkpoint")
-    early_stop.withdraw(folder)
     manifest.start(folder, settings, config, dataset, devices, config_path, changes, start_step)
+    # After the manifest: an evaluation beside counts its patience from the step at which that says we began.
+    early_stop.withdraw(folder)
     return _run(settings, console, devices, config, folder) or _afterwards(settings, console, folder)
 
 
@@ -109,6 +110,7 @@ def _run(settings, console, devices, config, folder):
                           os.path.join(folder, runs.LOG)))
         console.log_stacks()
         _end(folder, "stalled", hooks, STALLED)
+        report.try_write(folder, console, say=False)
 
     device_choice.hide_the_rest(devices)
     if settings.seed is not None:
@@ -122,6 +124,7 @@ def _run(settings, console, devices, config, folder):
         if code == PREFLIGHT_FAILED:
             runs.remove_half_written(folder)
         _end(folder, OUTCOMES.get(code, "refused"), hooks, code)
+        report.try_write(folder, console, say=False)
         if told is error:
             raise
         console.log_traceback()
@@ -131,6 +134,7 @@ def _run(settings, console, devices, config, folder):
     outcome = "stopped" if stop.requested else "stopped early" if early else "finished"
     _end(folder, outcome, hooks, stop.exit_code if stop.requested else 0)
     stop.steps_are_over()
+    report.try_write(folder, console, say=bool(stop.requested) or not settings.eval_at_end)
     if early:
         console.say("Stopped early: %s. The same command goes on from here." % early)
     rate = hook.images_per_sec()
