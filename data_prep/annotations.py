@@ -43,11 +43,24 @@ def read_xml(path):
     root = parse_xml(path)
     if root.tag != "annotation":
         raise ValueError("the xml holds <%s> instead of <annotation>" % root.tag)
-    objects = [Object(_box(node.find("bndbox")), (node.findtext("name") or "").strip(), _whole(node, "difficult"),
-                      _whole(node, "truncated"), (node.findtext("pose") or "").strip())
-               for node in root.findall("object")]
-    return Annotation(_whole(root, "size/width"), _whole(root, "size/height"), objects,
+    size = _texts(root.find("size"))
+    objects = [_object(node) for node in root.findall("object")]
+    return Annotation(whole(size.get("width")), whole(size.get("height")), objects,
                       (root.findtext("filename") or "").strip())
+
+
+def _object(node):
+    texts = _texts(node)
+    return Object(_box(_texts(node.find("bndbox"))), texts.get("name", "").strip(), whole(texts.get("difficult")),
+                  whole(texts.get("truncated")), texts.get("pose", "").strip())
+
+
+def _texts(node):
+    """{tag: text} of an element's children, of the first of each, faster than a search for each tag."""
+    found = {}
+    for child in () if node is None else node:
+        found.setdefault(child.tag, child.text or "")
+    return found
 
 
 def parse_xml(path):
@@ -60,15 +73,11 @@ def parse_xml(path):
         raise ValueError("the xml cannot be read (%s)" % error.strerror)
 
 
-def _box(node):
+def _box(texts):
     try:
-        return Box(*(float(node.findtext(side)) for side in Box._fields))
-    except (AttributeError, TypeError, ValueError):
+        return Box(*[float(texts[side]) for side in Box._fields])
+    except (KeyError, ValueError):
         return None
-
-
-def _whole(node, path):
-    return whole(node.findtext(path))
 
 
 def whole(value):

@@ -155,9 +155,9 @@ def _describe(plan, shards):
     for split in plan.splits:
         own = [shard for shard in shards if shard.task.split == split.name]
         # Shard n holds every shards-th picture: back into the order of the split's list.
-        in_order = sorted(((place * plan.shards + shard.task.number, picture_id, outcome)
-                           for shard in own for place, picture_id, outcome in shard.told), key=lambda item: item[0])
-        told += [(split.name, picture_id, outcome) for _, picture_id, outcome in in_order]
+        own_told = [(place * plan.shards + shard.task.number, picture_id, outcome)
+                    for shard in own for place, picture_id, outcome in shard.told]
+        told += [(split.name,) + item[1:] for item in sorted(own_told, key=lambda item: item[0])]
         labels = sum((shard.labels for shard in own), collections.Counter())
         splits[split.name] = {
             "pattern": "%s_%s.record-?????-of-%05d" % (plan.prefix, split.name, plan.shards),
@@ -209,7 +209,7 @@ def _config(plan, splits, most_boxes):
 
 
 def _sizes(counts):
-    """Smallest, median and largest sides in pixels, and the commonest sizes. counts: {(width, height): pictures}."""
+    """Sides in pixels: smallest, median, largest; and the commonest sizes. counts: {(width, height): pictures}."""
     if not counts:
         return {}
     found = {}

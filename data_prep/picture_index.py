@@ -17,7 +17,7 @@ class PictureIndex:
 
     def __init__(self, root):
         self.root = root
-        # {stem: names}, or the extension alone where the stem has one file of that very name: a tenth of the memory
+        # {stem: names}, or the extension alone where the stem has one file of that very name: half of the memory
         self._by_stem, self._ignored = {}, []
         self._by_name = None     # made when a path is not there: it takes as much memory as the rest
         for name in visible_files(root):

@@ -38,7 +38,7 @@ def length_in(header):
 
 
 def _frame(payload):
-    """The bytes that one record takes in a file, in three parts: the second is the payload, which is not copied."""
+    """The bytes that one record takes in a file, in three parts; the second is the payload itself."""
     length = _LENGTH.pack(len(payload))
     return length + crc_bytes(length), payload, crc_bytes(payload)
 
@@ -149,7 +149,7 @@ def encode(features):
     """Serialise {key: values} as a tf.train.Example; the same features give the same bytes.
 
     values: Floats, PackedFloats, Ints or Texts; text is given as str and stored as UTF-8. The bytes are those of
-    protobuf's deterministic serialisation; made here, they take less time, and no message with a copy of the picture.
+    protobuf's deterministic serialisation; made here they take less time, and the picture is copied once.
     Raises struct.error or OverflowError for a number that its type does not hold.
     """
     entries = []
@@ -163,7 +163,7 @@ def encode(features):
 
 @functools.lru_cache(maxsize=4096)  # few lengths occur, but for those of pictures
 def _head(key, field, length):
-    """What stands before the content of a feature: an entry of the map, its key, and the beginning of its value."""
+    """What stands before a feature's content: an entry of the map, its key, and the beginning of its value."""
     # An empty list is still a list: without it an example without boxes would lose its keys' types.
     value = field + _varint(length)
     entry = b"".join(_field(key.encode("utf-8")) + [_SECOND, _varint(len(value) + length), value])

@@ -1,7 +1,7 @@
 """Shards are converted by worker processes, each from its first picture to its last.
 
-So nothing large travels between processes, and their number changes no byte. Of a picture nothing is kept that
-`dataset.json` does not hold: a shard's counts and one checksum of its pictures, so that memory does not grow with them.
+So nothing large travels between processes, and their number changes no byte. Nothing is kept of a picture unless
+`dataset.json` names it: of the others only counts and a checksum for each shard, so that memory does not grow.
 """
 
 import collections
@@ -83,7 +83,7 @@ def _give(ours, left):
 
 
 def _message(ours, processes):
-    """What a worker sends: pictures done, or (number of its task, Shard without the task); None when it has ended."""
+    """What a worker sends: pictures done, or (number of its task, Shard without it); None when it has ended."""
     try:
         message = ours.recv()
     except (EOFError, ConnectionError):
