@@ -5,7 +5,7 @@ from typing import Any, List, NamedTuple, Optional
 
 # matplotlib writes these into the SVG, and each becomes what the page says: its text's colour, its series' colours.
 INK, GRID = "#010101", "#020202"
-SERIES = ("#030301", "#030302", "#030303", "#030304")
+SERIES = ("#030301", "#030302", "#030303", "#030304", "#030305", "#030306")
 WIDTH, HEIGHT = 5.2, 2.6        # inches of 72 units; the page stretches them
 SMOOTH_FROM = 60                # points; fewer show what they show without help
 LOGARITHMIC_FROM = 20.0         # times between the smallest and the largest value
@@ -61,6 +61,8 @@ def _draw(axes, chart, last_step, resumed):
     from matplotlib.ticker import MaxNLocator
     for index, line in enumerate(chart.lines):
         colour = SERIES[index % len(SERIES)]
+        # A dollar sign would begin a formula.
+        label = line.label.replace("$", r"\$") or None
         points = [(step, value) for step, value in zip(line.steps, line.values) if value is not None]
         if not points:
             continue
@@ -68,9 +70,9 @@ def _draw(axes, chart, last_step, resumed):
         steps, values = zip(*points)
         axes.plot(steps, values, color=colour, linewidth=1 if smooth else 1.6, alpha=0.35 if smooth else 1,
                   marker="o" if chart.marks or len(points) == 1 else None, markersize=4,
-                  clip_on=not chart.marks, label=None if smooth else line.label or None)
+                  clip_on=not chart.marks, label=None if smooth else label)
         if smooth:
-            axes.plot(steps, _moving_average(values), color=colour, linewidth=1.8, label=line.label or None)
+            axes.plot(steps, _moving_average(values), color=colour, linewidth=1.8, label=label)
     for step in sorted(set(resumed)):
         axes.axvline(step, color=INK, linewidth=0.8, linestyle=":", alpha=0.6)
     axes.set_title(chart.title, loc="left", fontsize=10, color=INK)

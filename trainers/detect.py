@@ -135,7 +135,7 @@ def _placing():
 
 
 def _masks(found, size):
-    """uint8 [n, height, width] of Detections in a picture of size (height, width); None where the model has none."""
+    """uint8 [n, height, width] of Detections in a picture of that size; None where the model has no masks."""
     if found.masks is None:
         return None
     return _placing().place(found, size) if len(found.masks) else np.zeros((0,) + size, np.uint8)

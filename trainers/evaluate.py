@@ -21,7 +21,7 @@ GROUNDTRUTH = fields.InputDataFields
 TRUE_SHAPE = "true_shape"
 SOURCE_ID = "source_id"
 LOSS_PREFIX = "Loss/"
-# As the API's evaluators name a class's metric: Pascal's at one overlap, COCO's mean over ten of boxes and of masks.
+# As the API's evaluators name a class's metric: Pascal's at one overlap, COCO's mean over ten, of boxes and masks.
 AP50_OF_CLASS = "PascalBoxes_PerformanceByCategory/AP@0.5IOU/"
 BOX_AP_OF_CLASS = "DetectionBoxes_PerformanceByCategory/mAP/"
 MASK_AP_OF_CLASS = "DetectionMasks_PerformanceByCategory/mAP/"

@@ -270,8 +270,9 @@ class _Evaluations(object):
         drawing = draw.sheet(draw.with_originals(result.pictures, records), self._evaluator.class_names, title)
         files.write(os.path.join(self._out, DRAWING), drawing)
         _write_events(self._out, result)
-        entry = {"step": result.step, "images": result.images, "images_expected": expected, "metrics": result.metrics,
-                 "weights": result.weights, "secs": round(time.time() - began, 1), "time": round(time.time(), 3)}
+        entry = {"step": result.step, "images": result.images, "images_expected": expected,
+                 "metrics": result.metrics, "weights": result.weights,
+                 "secs": round(time.time() - began, 1), "time": round(time.time(), 3)}
         entry.update((key, _of_classes(result.per_class, of_class)) for key, of_class, _ in PER_CLASS)
         return entry
 

@@ -2,8 +2,8 @@
 
     python -m trainers.report RUN_DIR
 
-Names of classes, paths and settings are other people's text: everything goes through html.escape, and the page allows
-neither scripts nor anything from elsewhere.
+Names of classes, paths and settings are other people's text: everything goes through html.escape, and the page
+allows neither scripts nor anything from elsewhere.
 """
 import argparse
 import base64
@@ -37,7 +37,10 @@ OUTCOMES = {"finished": ("Finished", GOOD), "stopped early": ("Stopped early", G
 
 
 class Record(NamedTuple):
-    """A line of metrics.jsonl; None where it has no number. `gpus`: list of (percent, MiB), each may be None."""
+    """A line of metrics.jsonl; None where it has no number.
+
+    gpus: list of (percent, MiB), each may be None. losses: the parts of the loss by name.
+    """
     step: int
     loss: Optional[float]
     learning_rate: Optional[float]
@@ -45,14 +48,16 @@ class Record(NamedTuple):
     input_wait_secs: Optional[float]
     time: Optional[float]
     gpus: List[Any]
+    losses: Dict[str, float]
 
 
 class Story(NamedTuple):
     """What a run left behind.
 
-    manifest: run.json. records: of metrics.jsonl, steps ascending. unreadable: lines of it that are none. evaluations:
-    entries of eval/metrics.json, steps ascending. best: the entry whose checkpoint is kept, None without one.
-    running: a training holds the lock. drawing: PNG bytes of example pictures, b"" without; drawn_step: their step.
+    manifest: run.json. records: of metrics.jsonl, steps ascending. unreadable: lines of it that are none.
+    evaluations: entries of eval/metrics.json, steps ascending. best: the entry whose checkpoint is kept, None
+    without one. running: a training holds the lock. drawing: PNG bytes of example pictures, b"" without;
+    drawn_step: their step.
     """
     folder: str
     manifest: Dict[str, Any]
@@ -157,11 +162,15 @@ def _record(line):
     gpus = told.get("gpus")
     gpus = [(_number(gpu.get("percent")), _number(gpu.get("memory_mib"))) for gpu in gpus if isinstance(gpu, dict)
             ] if isinstance(gpus, list) else []
-    return None if step is None else Record(int(step), *[_number(told.get(name)) for name in NUMBERS], gpus=gpus)
+    losses = told.get("losses")
+    losses = {name: _number(value) for name, value in losses.items()} if isinstance(losses, dict) else {}
+    return None if step is None else Record(int(step), *[_number(told.get(name)) for name in NUMBERS], gpus=gpus,
+                                            losses=losses)
 
 
 def _number(value):
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) else None
+    is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return value if is_one else None
 
 
 def page(story):
@@ -270,6 +279,7 @@ def _curves(story):
     lines = [
         charts.Chart("Loss", [charts.Line("", steps, _column(story, "loss"))], logarithmic=True, smooth=True),
         charts.Chart("Accuracy", _accuracy(story), top=1, marks=True),
+        charts.Chart("Parts of the loss", _parts(story, steps), logarithmic=True),
         charts.Chart("Learning rate", [charts.Line("", steps, _column(story, "learning_rate"))]),
         charts.Chart("Images/s", [charts.Line("", steps, _column(story, "images_per_sec"))]),
         charts.Chart("Input wait, % of a step", [charts.Line("", steps, _wait_shares(story))], top=100)]
@@ -291,6 +301,15 @@ def _curves(story):
 
 def _column(story, name):
     return [getattr(record, name) for record in story.records]
+
+
+def _parts(story, steps):
+    """A Line of each part of the loss, where there is more than one."""
+    names = sorted({name for record in story.records for name in record.losses})
+    common = os.path.commonprefix(names)
+    common = common[:common.rfind("/") + 1]
+    return [charts.Line(name[len(common):], steps, [record.losses.get(name) for record in story.records])
+            for name in names] if len(names) > 1 else []
 
 
 def _accuracy(story):

@@ -22,7 +22,8 @@ def rectangle(box):
 def truth(*objects):
     """Ground truth of a picture from (class id, box, mask)."""
     classes, boxes, masks = zip(*objects) if objects else ((), (), ())
-    return {"groundtruth_boxes": np.array(boxes, "f").reshape(-1, 4), "groundtruth_classes": np.array(classes, int),
+    return {"groundtruth_boxes": np.array(boxes, "f").reshape(-1, 4),
+            "groundtruth_classes": np.array(classes, int),
             "groundtruth_instance_masks": np.array(masks, np.uint8).reshape(-1, SIDE, SIDE)}
 
 
@@ -77,7 +78,7 @@ def measured():
     ("Säugetier", (1, 0, 0, 0)),
     ("unseen", (0, None, None, None))])
 def test_the_values_of_a_class(measured, name, expected):
-    """boxes, Pascal AP at 0.5, COCO AP of boxes, COCO AP of masks; a name that ends as another does is not mixed up."""
+    """boxes, Pascal AP at 0.5, COCO AP of boxes, of masks; a name that ends as another does is not mixed up."""
     assert tuple(measured[0][name]) == pytest.approx(expected, abs=1e-6)
 
 

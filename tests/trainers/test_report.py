@@ -26,7 +26,8 @@ MANIFEST = {
                                      {"file": "b", "examples": 65, "bytes": 1000000, "sha256": "0b"}],
                            "val": [{"file": "c", "examples": 59, "bytes": 900000, "sha256": "0c"}]}},
     "devices": {"kind": "cpu", "count": 2, "used": ["/cpu:0", "/cpu:1"], "gpus": [], "driver": None},
-    "host": {"machine": "Linux", "cpus": 2, "container": False}, "versions": {"python": "3.7.16", "numpy": "1.19.5"},
+    "host": {"machine": "Linux", "cpus": 2, "container": False},
+    "versions": {"python": "3.7.16", "numpy": "1.19.5"},
     "api": {"commit": "170c71c", "patches": ["a", "b"]}, "code": {"commit": "abc", "changed": []}, "earlier": [],
     "start_step": 0, "started": "2026-11-30T10:00:00+0000", "ended": "2026-11-30T10:02:05+0000", "step": 200,
     "outcome": "finished", "exit_code": 0}
@@ -128,10 +129,14 @@ class TestMetrics(object):
 
     def test_each_curve_that_has_values_is_drawn_and_no_other(self, write):
         gpus = [{"percent": 80.0, "memory_mib": 2048}, {"percent": None, "memory_mib": None}]
-        run = write(records=[record(1), record(2, gpus=gpus)], evaluations=[entry(2, 0.5)], best_step=2)
-        drawn = [attributes["aria-label"] for tag, attributes in page_of(run).elements if tag == "svg"]
-        assert drawn == ["Loss", "Accuracy", "Learning rate", "Images/s", "Input wait, % of a step", "GPU use, %",
-                         "GPU memory, GiB"]
+        parts = {"Loss/RPN/<b>$x$": 1.5, "Loss/RPN/box_loss": 2.0, "Loss/RPN/odd": "?"}
+        run = write(records=[record(1), record(2, gpus=gpus, losses=parts)], evaluations=[entry(2, 0.5)],
+                    best_step=2)
+        page = page_of(run)
+        assert "<b>$x$" in page.texts and "box_loss" in page.texts
+        drawn = [attributes["aria-label"] for tag, attributes in page.elements if tag == "svg"]
+        assert drawn == ["Loss", "Accuracy", "Parts of the loss", "Learning rate", "Images/s",
+                         "Input wait, % of a step", "GPU use, %", "GPU memory, GiB"]
         run = write(records=[{"step": 1, "loss": 2.0}], folder="old")
         assert [attributes["aria-label"] for tag, attributes in page_of(run).elements if tag == "svg"] == ["Loss"]
 
@@ -139,7 +144,8 @@ class TestMetrics(object):
 class TestOutcome(object):
     @pytest.mark.parametrize("changes, said", [
         ({}, "Finished"), ({"outcome": "stopped early"}, "Stopped early"),
-        ({"outcome": "stopped", "exit_code": 143}, "Stopped"), ({"outcome": "diverged", "exit_code": 4}, "Diverged"),
+        ({"outcome": "stopped", "exit_code": 143}, "Stopped"),
+        ({"outcome": "diverged", "exit_code": 4}, "Diverged"),
         ({"outcome": "stalled"}, "Stalled"), ({"outcome": "refused"}, "Ended by an error"),
         ({"outcome": "failed", "exit_code": 1}, "Failed"), ({"outcome": "running"}, "Killed")])
     def test_each_is_said(self, changes, said, write):
@@ -214,7 +220,7 @@ class TestSafety(object):
         page = page_of(run)
         tags = {tag for tag, _ in page.elements}
         assert not tags & {"script", "b", "link", "iframe", "object"} and "img" not in tags
-        assert not [attributes for _, attributes in page.elements if any(name.startswith("on") for name in attributes)]
+        assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
         assert '<b>"run"&' in page.texts and " ".join(evil.split()) in page.texts
 
     def test_nothing_is_fetched(self, write):
