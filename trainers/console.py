@@ -42,6 +42,8 @@ class Console(object):
         if not debug:
             os.dup2(self._log.fileno(), 1)
             os.dup2(self._log.fileno(), 2)
+        # A crash in a library of C++ would end this without a word on the terminal: its last ones are in the log.
+        faulthandler.enable(file=self._errors, all_threads=False)
 
     def release(self):
         """Gives file descriptors 1 and 2 back to the terminal, for a program that takes this process's place."""

@@ -76,7 +76,7 @@ def preflight(settings, console, arguments):
         raise Refused("preflight does not take %s." % " ".join(arguments), "It takes --json or nothing.")
     report = look(settings)
     if arguments:
-        lines = [line._asdict() for line in report.lines]
+        lines = [dict(line._asdict(), code=line.code if line.level == ERROR else 0) for line in report.lines]
         console.say(json.dumps({"exit_code": report.code, "lines": lines}, indent=1))
         return report.code
     console.table(_table(report))

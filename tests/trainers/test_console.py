@@ -39,6 +39,25 @@ os.execv(sys.executable, [sys.executable, "-c", "print('the next program')"])
 """
 
 
+CRASH = """
+import ctypes, os, sys
+from trainers.console import Console
+Console().capture(sys.argv[1])
+os.write(2, b"what():  std::bad_alloc\\n")
+os.abort() if sys.argv[2] == "abort" else ctypes.string_at(0)
+"""
+
+
+@pytest.mark.parametrize("how, code, words", [("abort", -6, "Fatal Python error: Aborted"),
+                                              ("segfault", -11, "Fatal Python error: Segmentation fault")])
+def test_a_crash_of_a_library_is_not_silent(how, code, words, tmp_path, project_dir):
+    log = tmp_path / "train.log"
+    done = subprocess.run([sys.executable, "-c", CRASH, str(log), how], cwd=project_dir, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True, env=dict(os.environ, PYTHONPATH="."))
+    assert (done.returncode, done.stderr.splitlines()[0]) == (code, words)
+    assert log.read_text().endswith("what():  std::bad_alloc\n")
+
+
 @pytest.mark.parametrize("level", ["info", "debug"])
 def test_noise_goes_to_the_log_and_sentences_to_both(level, tmp_path, project_dir):
     log = tmp_path / "train.log"

@@ -139,3 +139,4 @@ def test_the_command_shows_one_screen_and_json_without_tensorflow(mini, api_dir,
     answer = json.loads(done.stdout)
     assert done.returncode == answer["exit_code"] == 3
     assert {one["check"]: one["level"] for one in answer["lines"]}["devices"] == "error"
+    assert {(one["level"], one["code"]) for one in answer["lines"]} == {("ok", 0), ("error", 3)}
