@@ -3,8 +3,13 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
+
+# Tests are imported by path here (pytest.ini), so the folder is on no path by itself.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import programs  # noqa: E402
 
 FILES = {"runtime": ["compose.yaml"], "reservations": ["compose.yaml", "compose.gpu-reservations.yaml"],
          "cdi": ["compose.yaml", "compose.gpu-cdi.yaml"]}
@@ -22,16 +27,21 @@ pytestmark = pytest.mark.skipif(not compose_there(), reason="the docker compose 
 def config(root):
     """function(files, **environ) -> services as compose understands them; any word on stderr fails."""
     def ask(files, **environ):
-        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        command = ["docker", "compose", "--env-file", os.devnull]
-        for name in FILES[files]:
-            command += ["-f", name]
-        done = subprocess.run(command + ["--profile", "tools", "config", "--format", "json"], cwd=root,
-                              env=dict(kept, **environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              universal_newlines=True)
+        done = call(["docker", "compose"], files, root, environ)
         assert (done.returncode, done.stderr) == (0, "")
         return json.loads(done.stdout)["services"]
     return ask
+
+
+def call(compose, files, root, environ):
+    """`config` of a compose program; the finished process."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    command = compose + ["--env-file", os.devnull]
+    for name in FILES[files]:
+        command += ["-f", name]
+    return subprocess.run(command + ["--profile", "tools", "config", "--format", "json"], cwd=root,
+                          env=dict(kept, **environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True)
 
 
 def gpus_of(service):
@@ -91,3 +101,36 @@ def test_cuda_keeps_what_it_compiled(config, root):
     assert (cache["source"], cache["target"]) == ("cuda-cache", "/tmp/cuda-cache")
     with open(os.path.join(root, "docker", "Dockerfile")) as file:
         assert "CUDA_CACHE_PATH=/tmp/cuda-cache " in file.read()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("files", sorted(FILES))
+def test_compose_2_20_understands_the_same(config, root, files):
+    environ = {"TRAIN_GPUS": "0,1", "EVAL_GPUS": "2", "READ_ONLY": "true"}
+    done = call([programs.compose("2.20.1")], files, root, environ)
+    assert (done.returncode, done.stderr) == (0, "")
+    old, new = json.loads(done.stdout)["services"], config(files, **environ)
+    assert set(old) == set(new)
+    for name in new:
+        for key in ("image", "entrypoint", "command", "environment", "runtime", "user", "cap_drop", "cap_add",
+                    "init", "security_opt", "read_only", "tmpfs", "depends_on", "deploy", "logging", "ulimits",
+                    "pull_policy"):
+            assert old[name].get(key) == new[name].get(key), (name, key)
+
+
+@pytest.mark.long
+def test_an_older_compose_says_what_the_troubleshooting_page_explains(root):
+    done = call([programs.compose("2.17.3")], "runtime", root, {})
+    assert done.returncode != 0
+    assert "Additional property required is not allowed" in done.stderr
+    with open(os.path.join(root, "docs", "troubleshooting.md"), encoding="utf-8") as file:
+        row, = [line for line in file if "Additional property required is not allowed" in line]
+    assert "docker-compose-plugin, 2.20 or newer" in row
+
+
+def test_docker_compose_1_shows_what_is_needed_in_its_error(root):
+    """It replaces variables first, knows no `:+`, and quotes the first value that has one."""
+    with open(os.path.join(root, "compose.yaml")) as file:
+        lines = [line for line in file if ":+" in line and not line.lstrip().startswith("#")]
+    assert lines[0].split(": ")[1] == (
+        '"${COMPOSE:+}docker compose 2.20 or newer, from the package docker-compose-plugin"\n')

@@ -61,7 +61,8 @@ def test_the_list_is_what_the_installed_packages_say(root, licences):
     """Those of the environment these tests run in, from the lock of its Python."""
     locked = packages(root, "{}.{}".format(*sys.version_info))
     installed = {}
-    for path in glob.glob(os.path.join(sys.prefix, "lib", "python3.*", "site-packages", "*.dist-info", "METADATA")):
+    site_packages = os.path.join(sys.prefix, "lib", "python3.*", "site-packages")
+    for path in glob.glob(os.path.join(site_packages, "*.dist-info", "METADATA")):
         with open(path, encoding="utf-8", errors="replace") as file:
             told = licences.Parser().parse(file, headersonly=True)
         installed[licences.key(told["Name"], told["Version"])] = licences.licence(told)

@@ -12,7 +12,7 @@ import yaml
 
 # Tests are imported by path here (pytest.ini), so the folder is on no path by itself.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from linters import actionlint, shellcheck  # noqa: E402
+from programs import actionlint, shellcheck  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILES = sorted(glob.glob(os.path.join(ROOT, ".github", "workflows", "*.yml")))

