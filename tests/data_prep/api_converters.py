@@ -2,7 +2,7 @@
 
     python api_converters.py JOBS.json
 
-JOBS.json is a list of {"converter": "pet" or "pascal", "flags": {...}}.
+JOBS.json is a list of {"converter": "pet", "pascal" or "coco", "flags": {...}}.
 """
 import importlib
 import json

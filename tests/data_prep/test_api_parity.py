@@ -3,6 +3,8 @@
 import io
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 
@@ -10,7 +12,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from data_prep import pets, records, voc
+from data_prep import coco, pets, records, voc
 from data_prep.dataset import Limits, label_map_text
 
 pytestmark = pytest.mark.tensorflow
@@ -52,9 +54,55 @@ def write_voc(root, encode):
     return folder
 
 
+COCO_PICTURES = ["Bengal_%d" % number for number in range(1, 31)]  # of mini-pets; Bengal_5 is a PNG called .jpg
+OVER_THE_EDGE, FAR_OUTSIDE, ALL_OUTSIDE = "Bengal_7", "Bengal_8", "Bengal_10"
+
+
+def write_coco(root, mini_raw):
+    """images/ and instances_{train,val}.json: up to three polygons a picture, every fourth with a crowd's RLE."""
+    os.makedirs(os.path.join(root, "images"))
+    rng = random.Random(5)
+    images, annotations = [], []
+    for number, stem in enumerate(COCO_PICTURES):
+        path = os.path.join(root, "images", stem + ".jpg")
+        shutil.copyfile(os.path.join(mini_raw, "images", stem + ".jpg"), path)
+        width, height = Image.open(path).size
+        images.append({"id": 500 + 3 * number, "file_name": stem + ".jpg", "width": width, "height": height})
+        for _ in range(number % 4):
+            polygon = [rng.uniform(0, side) for _ in range(5) for side in (width, height)]
+            annotations.append(annotated(images[-1], rng, [polygon, [1, 2, 8, 2, 8, 9]], 0))
+        if number % 4 == 3:
+            first, run = rng.randrange(width * height // 2), rng.randrange(1, width * height // 2)
+            runs = {"size": [height, width], "counts": [first, run, width * height - first - run]}
+            annotations.append(annotated(images[-1], rng, runs, 1))
+        for name, box in ((OVER_THE_EDGE, [3, 4, width - 2.5, 20]), (FAR_OUTSIDE, [3, 4, width + 20, 20])):
+            if stem == name:
+                annotations.append(dict(annotated(images[-1], rng, [[3, 4, 20, 4, 20, 24]], 0), bbox=box))
+    for item in annotations:
+        if item["image_id"] == images[COCO_PICTURES.index(ALL_OUTSIDE)]["id"]:
+            item["bbox"] = [5, 5, 10, 500]
+    for number, item in enumerate(annotations):
+        item["id"] = 1000 + number
+    categories = [{"id": 7, "name": "dog"}, {"id": 3, "name": "Vogel im Käfig"}, {"id": 90, "name": "cat"}]
+    for name, part in (("train", images[:20]), ("val", images[20:])):
+        ids = {image["id"] for image in part}
+        with open(os.path.join(root, "instances_%s.json" % name), "w") as out:
+            json.dump({"images": part, "annotations": [item for item in annotations if item["image_id"] in ids],
+                       "categories": categories}, out)
+    return root
+
+
+def annotated(image, rng, segmentation, crowd):
+    x, y = rng.uniform(0, image["width"] - 20), rng.uniform(0, image["height"] - 20)
+    return {"image_id": image["id"], "category_id": rng.choice((3, 7, 90)), "iscrowd": crowd,
+            "area": rng.uniform(1, 900), "bbox": [round(x, 2), round(y, 2), round(rng.uniform(1, 19), 2), 18],
+            "segmentation": segmentation}
+
+
 @pytest.fixture(scope="session")
 def sources(mini, tmp_path_factory, encode):
-    found = {"drawn": str(mini / "raw"), "voc": write_voc(str(tmp_path_factory.mktemp("devkit")), encode)}
+    found = {"drawn": str(mini / "raw"), "voc": write_voc(str(tmp_path_factory.mktemp("devkit")), encode),
+             "coco": write_coco(str(tmp_path_factory.mktemp("coco")), str(mini / "raw"))}
     if os.path.isdir(SAMPLE):
         found["real"] = SAMPLE
     return found
@@ -73,6 +121,13 @@ def api(sources, pristine_api, tmp_path_factory):
     jobs.append({"converter": "pascal", "flags": {
         "data_dir": os.path.dirname(sources["voc"]), "year": "VOC2007", "set": "train",
         "label_map_path": str(root / "voc.pbtxt"), "output_path": str(root / "voc" / "train" / "shard")}})
+    images, jsons = (os.path.join(sources["coco"], name) for name in ("images", "instances_%s.json"))
+    for case, with_masks in (("boxes", False), ("png", True)):
+        files = {"%s_annotations_file" % flag: jsons % split for flag, split in (
+            ("train", "train"), ("val", "val"), ("testdev", "val"))}
+        jobs.append({"converter": "coco", "flags": dict(
+            files, train_image_dir=images, val_image_dir=images, test_image_dir=images, include_masks=with_masks,
+            output_dir=str(root / "coco" / case))})
     for job in jobs:
         os.makedirs(job["flags"].get("output_dir") or os.path.dirname(job["flags"]["output_path"]))
     (root / "jobs.json").write_text(json.dumps(jobs))
@@ -147,6 +202,49 @@ def test_voc_is_the_api_converters(api, sources, tmp_path):
     other = dict(read(api("voc", "train"), "shard"))
     assert len(own) == 8 and len(other) == 4
     assert {key: features for key, features in own if key in other} == other
+
+
+@pytest.mark.parametrize("case", ["boxes", "png"])
+def test_coco_is_the_api_converters(api, sources, case, tmp_path):
+    dataset = coco.prepare(sources["coco"], str(tmp_path), coco.Options(
+        masks="png" if case == "png" else "none", shards=1), limits=Limits(1.0))
+    theirs = [pair for split in ("train", "val") for name in shards(api("coco", case)) if "_%s." % split in name
+              for pair in read(api("coco", case), name)]
+    ours = [pair for name in shards(str(tmp_path)) for pair in read(str(tmp_path), name)]
+    stems = {features["image/source_id"][0].decode(): features["image/filename"][0].decode()[:-len(".jpg")]
+             for _, features in theirs}
+    assert list(stems.values()) == COCO_PICTURES
+    # A picture none of whose boxes can be used: skipped here, a picture without a box there.
+    (skipped,) = dataset["skipped"]
+    assert stems[skipped["id"]] == ALL_OUTSIDE and dict(theirs)[skipped["id"]]["image/object/area"] == []
+    assert [key for key, _ in ours] == [key for key, _ in theirs if key != skipped["id"]]
+    differing = []
+    for key, own in ours:
+        other = dict(theirs)[key]
+        # The text alone there; text and an id without gaps here.
+        assert own.pop(LABELS) == [dataset["classes"].index(text.decode("utf-8")) + 1
+                                   for text in own["image/object/class/text"]]
+        for features in (own, other):
+            features[MASK] = [decoded(png).tolist() for png in features.get(MASK, [])]
+        if own != other:
+            differing.append(stems[key])
+            assert_coco_differs(stems[key], own, other)
+    assert differing == ["Bengal_5", OVER_THE_EDGE]
+    assert sorted((stems[entry["id"]], entry["what"]) for entry in dataset["changed"]) == [
+        ("Bengal_5", "reencoded"), (OVER_THE_EDGE, "clipped box"), (FAR_OUTSIDE, "rejected box")]
+
+
+def assert_coco_differs(stem, own, other):
+    if stem == OVER_THE_EDGE:
+        # Half a pixel over the edge: clipped here, left out there. It is the last one of its picture.
+        assert own["image/object/bbox/xmax"][-1] == 1.0
+        own = {key: values[:-1] if key.startswith("image/object/") else values for key, values in own.items()}
+        own[MASK] = other[MASK]
+    else:
+        # Stored as it is and called jpeg there, a JPEG here.
+        assert other.pop("image/encoded")[0].startswith(b"\x89PNG") and other.pop("image/key/sha256")
+        assert own.pop("image/encoded")[0].startswith(b"\xff\xd8") and own.pop("image/key/sha256")
+    assert own == other
 
 
 def test_the_apis_decoder_reads_both_kinds_of_masks_alike(api_dir, mini, tmp_path):
