@@ -61,6 +61,14 @@ def growth(samples):
     return Growth(statistics.median(settled), statistics.median(end), max(size for _, size in since))
 
 
+def course(samples, parts=10):
+    """Median bytes of each of so many equal parts of the steps after SETTLED: what levels off is no leak."""
+    last = samples[-1][0]
+    bounds = [SETTLED + (last - SETTLED) * part / float(parts) for part in range(parts + 1)]
+    found = [[size for step, size in samples if low <= step < high] for low, high in zip(bounds, bounds[1:])]
+    return [statistics.median(sizes) for sizes in found if sizes]
+
+
 def resident(process):
     """Bytes of a process and of all that it started."""
     total = 0
@@ -119,8 +127,10 @@ def main():
     try:
         for trainer in arguments.trainer or TRAINERS:
             began = time.time()
-            found = growth(train(trainer, arguments.steps, os.path.join(work, trainer)))
+            samples = train(trainer, arguments.steps, os.path.join(work, trainer))
+            found = growth(samples)
             print("%s, %d steps in %.0f s: %s" % (trainer, arguments.steps, time.time() - began, found), flush=True)
+            print("  in between: %s MB" % " ".join("%.0f" % (size / 1e6) for size in course(samples)), flush=True)
             grown += [trainer] if found.share > LIMIT else []
     except (RuntimeError, ValueError) as error:
         sys.exit(str(error))

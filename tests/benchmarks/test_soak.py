@@ -31,6 +31,11 @@ def test_a_peak_in_between_is_shown_and_is_no_growth():
     assert (found.share, found.peak) == (0, 900 * MB)
 
 
+def test_the_course_shows_whether_it_levels_off():
+    samples = every_hundred_steps(lambda step: min(step, 11000), last=11000)
+    assert soak.course(samples, parts=2) == [pytest.approx(3450 * MB), pytest.approx(8450 * MB)]
+
+
 @pytest.mark.parametrize("samples", [[], [(0, 5.0), (500, 5.0)], [(0, 5.0), (1000, 5.0)], [(1900, 5.0), (2000, 5.0)]])
 def test_too_few_steps_are_refused(samples):
     with pytest.raises(ValueError):
