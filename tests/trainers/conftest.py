@@ -70,6 +70,16 @@ def run(command):
     return finish
 
 
+@pytest.fixture(scope="session")
+def with_masks(mini, tmp_path_factory):
+    """Folder of the built-in pictures with boxes around bodies and with masks."""
+    from data_prep.__main__ import main as data_prep
+    out = tmp_path_factory.mktemp("data") / "masks"
+    assert data_prep(["pets", "--source", str(mini / "raw"), "--boxes", "body", "--masks", "png",
+                      "--out", str(out), "--max-skipped", "1"]) == 0
+    return out
+
+
 SCENARIOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios")
 TINY_CONFIG = os.path.join(SCENARIOS, "tiny_ssd.config")
 
@@ -177,6 +187,6 @@ def protos(api_dir, monkeypatch):
     monkeypatch.syspath_prepend(api_dir)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def project_dir():
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -14,6 +14,10 @@ def detections(*found):
     return compare.Detections(np.array(boxes, "f").reshape(-1, 4), np.array(scores, "f"), np.array(classes, int))
 
 
+def masked(detection, *masks):
+    return detection._replace(masks=np.array(masks, "f"))
+
+
 def difference(expected, found, most=100):
     return compare.difference(detections(*expected), detections(*found), near=0.1, tied=1e-3, most=most)
 
@@ -49,6 +53,22 @@ def test_a_full_list_may_end_in_others_but_not_many():
     assert difference(cats + [LAST, CAT], cats + [ends[0], CAT], most=20).within(1e-3, 1e-3, 0)
     assert not difference(cats + [LAST, moved(LAST, by=0.15)], cats + ends, most=20).within(1e-3, 1e-3, 0)
     assert not difference(cats + [LAST, CAT], cats + [ends[0], CAT]).within(1e-3, 1e-3, 0)
+
+
+def test_masks_are_compared_of_those_that_match():
+    inside, half = [[1, 0], [0, 0]], [[1, 0], [0.25, 0]]
+    one = masked(detections(CAT, DOG), inside, half)
+    same = compare.difference(one, masked(detections(DOG, CAT), half, inside), 0.1, 1e-3, 100)
+    assert same.masks == 0 and same.within(0, 0, 0)
+    other = compare.difference(one, masked(detections(DOG, CAT), inside, inside), 0.1, 1e-3, 100)
+    assert other.masks == 0.25 and not other.within(0, 0, 0.2) and other.within(0, 0, 0.25)
+
+
+@pytest.mark.parametrize("found", [detections(CAT), masked(detections(CAT), [[0.5]])])
+def test_masks_that_are_missing_or_of_another_size_are_as_far_apart_as_can_be(found):
+    one = masked(detections(CAT), [[0.5, 0.5], [0.5, 0.5]])
+    assert compare.difference(one, found, 0.1, 1e-3, 100).masks == 1
+    assert compare.difference(found, one, 0.1, 1e-3, 100).masks == 1
 
 
 def test_a_rounded_model_finds_an_object_again_where_class_place_and_score_agree():

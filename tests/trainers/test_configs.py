@@ -30,16 +30,6 @@ def deprecated(message, prefix=""):
     return found
 
 
-@pytest.fixture(scope="session")
-def with_masks(mini, tmp_path_factory):
-    """Folder of the built-in pictures with boxes around bodies and with masks."""
-    from data_prep.__main__ import main as data_prep
-    out = tmp_path_factory.mktemp("data") / "masks"
-    assert data_prep(["pets", "--source", str(mini / "raw"), "--boxes", "body", "--masks", "png",
-                      "--out", str(out), "--max-skipped", "1"]) == 0
-    return out
-
-
 @pytest.mark.parametrize("name", CONFIGS)
 class TestEach(object):
     pytestmark = pytest.mark.usefixtures("protos")

@@ -64,14 +64,24 @@ def _after_registering(function):
     return register_and_call
 
 
-def _spoilt(load):
-    # SPOIL=frozen: what is loaded again detects something else.
+def _spoilt(load, spoil):
+    # SPOIL=frozen, masks: what is loaded again detects something else.
     def load_and_spoil(*args):
         model = load(*args)
-        detect = model.detect
-        model.detect = lambda picture: detect(picture // 2)
+        model.detect = spoil(model.detect)
         return model
     return load_and_spoil
+
+
+def _of_another_picture(detect):
+    return lambda picture: detect(picture // 2)
+
+
+def _with_other_masks(detect):
+    def detect_and_spoil(picture):
+        found = detect(picture)
+        return found._replace(masks=found.masks[..., ::-1])
+    return detect_and_spoil
 
 
 def _endless(save):
@@ -96,7 +106,10 @@ def _spoil():
         progress.CheckpointHook._save = _endless(progress.CheckpointHook._save)
     if os.environ.get("SPOIL") == "frozen":
         from trainers import inference
-        inference.FrozenGraph = _spoilt(inference.FrozenGraph)
+        inference.FrozenGraph = _spoilt(inference.FrozenGraph, _of_another_picture)
+    if os.environ.get("SPOIL") == "masks":
+        from trainers import inference
+        inference.FrozenGraph = _spoilt(inference.FrozenGraph, _with_other_masks)
     if os.environ.get("SPOIL") == "free space":
         from trainers import progress
         progress.free_bytes = lambda folder: 2 ** 40
