@@ -97,6 +97,10 @@ def run_entrypoint(command, arguments, environ):
     settings, line = where.devices(environ, gpus, command, place.kind)
     say(place.line)
     say(line)
+    if place.kind == "docker" and gpus and where.wants_gpu(environ, gpus, command):
+        problem = where.too_new(host.gpu_generations(), environ.get("BASE_IMAGE") or host.BASE_IMAGE)
+        if problem:
+            raise LaunchError(*problem)
     environ = dict(environ, **settings)
     if place.kind == "docker":
         return in_container(environ, [command])

@@ -122,6 +122,14 @@ def count_gpus(seconds=ENGINE_SECS):
     return sum(1 for line in answer.out.splitlines() if line.startswith("GPU "))
 
 
+def gpu_generations(seconds=ENGINE_SECS):
+    """[(name, (major, minor))] of the GPUs, with their compute capability; [] where the driver does not tell."""
+    answer = ask(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"], seconds)
+    lines = answer.out.splitlines() if answer.code == 0 else []
+    found = [re.match(r"(.+), (\d+)\.(\d+)\s*$", line) for line in lines]
+    return [(each.group(1), (int(each.group(2)), int(each.group(3)))) for each in found if each]
+
+
 def commit(root):
     """The commit of a clone, with "-dirty" where files differ from it; "" where git does not say."""
     command = ["git", "-C", root, "describe", "--always", "--dirty", "--abbrev=40", "--exclude", "*"]

@@ -6,7 +6,10 @@ import platform as this_platform
 from typing import NamedTuple
 
 from launcher import LaunchError
+from trainers import gpus
 
+# CUDA of the base images that docs/gpus.md names; what others have shows in the container.
+CUDA_OF_BASE = {"tensorflow/tensorflow:1.15.0-gpu-py3": (10, 0), gpus.NEWER_IMAGE: (12, 1)}
 COMPOSE_NEEDED = (2, 20)
 PLACES = ("docker", "venv")
 
@@ -80,6 +83,21 @@ def docker_problem(answer, needs_nvidia, runtime=""):
     if not answer.base_image_found:
         return "the base image {} is neither on this machine nor reachable".format(answer.base_image)
     return None
+
+
+def too_new(generations, image):
+    """(what, do) where every GPU is too new for the base image, which is then not worth fetching; else None.
+
+    Args:
+      generations: as host.gpu_generations returns them. One GPU that fits may be the one that is chosen.
+      image: BASE_IMAGE, with or without a digest.
+    """
+    cuda = CUDA_OF_BASE.get(image.partition("@")[0])
+    said = [gpus.generation(gpus.Gpu("", name, capability), cuda) for name, capability in generations] if cuda else []
+    if not said or any(level != "error" for level, _, _ in said):
+        return None
+    _, what, do = said[0]
+    return what + ".", do
 
 
 def platform_problem(system=None, machine=None, libc=None):

@@ -70,6 +70,9 @@ class Machine:
         for path in (self.root, self.bin, self.home, self.root / "docker", self.root / "runs"):
             path.mkdir()
         shutil.copytree(os.path.join(REPOSITORY, "launcher"), str(self.root / "launcher"))
+        (self.root / "trainers").mkdir()
+        for name in ("__init__.py", "gpus.py", "nvml.py"):
+            shutil.copy(os.path.join(REPOSITORY, "trainers", name), str(self.root / "trainers"))
         (self.root / ".env.example").write_text("#TRAINER=mirrored\n#RUN_IN=\n")
         (self.root / "compose.yaml").write_text("services:\n  train:\n    environment:\n      TRAINER:\n")
         for minor in ("3.6", "3.7"):
@@ -112,9 +115,13 @@ class Machine:
             ),
         )
 
-    def add_gpus(self, number):
-        lines = "".join("echo 'GPU {}: Tesla T4 (UUID: GPU-{})'\n".format(i, i) for i in range(number))
-        self.add("nvidia-smi", "#!/bin/sh\n" + lines)
+    def add_gpus(self, number, *models):
+        """Adds a driver that lists `number` T4, or one GPU of each of `models`: "NAME, MAJOR.MINOR"."""
+        models = models or ("Tesla T4, 7.5",) * number
+        listed = "".join("echo 'GPU {}: {} (UUID: GPU-{})'\n".format(i, model.split(",")[0], i)
+                         for i, model in enumerate(models))
+        asked = "".join("echo '{}'\n".format(model) for model in models)
+        self.add("nvidia-smi", "#!/bin/sh\nif [ \"$1\" = -L ]; then\n{}else\n{}fi\n".format(listed, asked))
 
     def start(self, *arguments, **variables):
         environ = {"PATH": str(self.bin), "HOME": str(self.home), "LC_ALL": "C.UTF-8"}

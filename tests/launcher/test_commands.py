@@ -284,3 +284,33 @@ def test_detect_in_docker_gets_the_folders_it_reads_and_writes(machine, tmp_path
     machine.run("detect", "--model", str(tmp_path), "--out", str(tmp_path / "drawn"), str(tmp_path / "a.jpg"))
     call = machine.calls("docker compose")[-1]
     assert "--volume {0}:{0}:ro --volume {0}/drawn:{0}/drawn detect --model {0}".format(tmp_path) in call
+
+
+AMPERE, BLACKWELL = "NVIDIA A100-SXM4-40GB, 8.0", "NVIDIA B200, 10.0"
+NEWER = "nvcr.io/nvidia/tensorflow:23.03-tf1-py3"
+
+
+@pytest.mark.parametrize("command", ["train", "preflight"])
+@pytest.mark.parametrize("gpu, base, what, do", [
+    (AMPERE, {}, "is too new: CUDA 10.0 knows GPUs up to 7.5.", "Build on BASE_IMAGE=" + NEWER),
+    (BLACKWELL, {"BASE_IMAGE": NEWER + "@sha256:1"}, "is too new: CUDA 12.1 knows GPUs up to 9.0.",
+     "No TensorFlow 1.15 image knows it"),
+])
+def test_a_gpu_too_new_for_the_base_is_refused_before_the_base_is_fetched(machine, command, gpu, base, what, do):
+    machine.add_docker()
+    machine.add_gpus(1, gpu)
+    done = machine.run(command, **base)
+    assert done.returncode == 3
+    told = done.err.splitlines()
+    assert len(told) == 2 and told[0].startswith("NVIDIA ") and told[0].endswith(what) and told[1].startswith(do)
+    assert machine.calls("docker compose build") == []
+
+
+@pytest.mark.parametrize("gpus, variables", [
+    ((AMPERE,), {"BASE_IMAGE": NEWER}), ((AMPERE, "Tesla T4, 7.5"), {}), ((AMPERE,), {"BASE_IMAGE": "mine:1"}),
+    ((AMPERE,), {"DEVICE": "cpu"}), (("Field \"compute_cap\" is not a valid field to query.",), {}),
+])
+def test_a_gpu_that_may_fit_is_left_to_preflight(machine, gpus, variables):
+    machine.add_docker()
+    machine.add_gpus(1, *gpus)
+    assert machine.run("train", **variables).returncode == 0
