@@ -8,9 +8,9 @@ import time
 
 import tensorflow.compat.v1 as tf
 
-from trainers import batch_ids, checkpoint_list, early_stop, gpu_use, input_wait, scalars
+from trainers import batch_ids, checkpoint_list, diverged, early_stop, gpu_use, input_wait, scalars
 from trainers.console import duration
-from trainers.errors import DIVERGED, PREFLIGHT_FAILED, Refused
+from trainers.errors import PREFLIGHT_FAILED, Refused
 from trainers.gpu_use import GpuWatch
 from trainers.run_dir import check_free_space, checkpoints, free_bytes, newest_checkpoint
 
@@ -93,7 +93,7 @@ class StepHook(tf.train.SessionRunHook):
         if not math.isfinite(loss):
             self._console.end_progress()
             self._name_the_pictures()
-            raise diverged("the loss at step %d is %s" % (self.step, loss), self._run_dir)
+            raise diverged.refused("the loss at step %d is %s" % (self.step, loss), self._run_dir, self._console.say)
         self.last_loss = loss
         self._health.beat("training")
         self._name_idle_gpus()
@@ -202,13 +202,6 @@ def _end_the_last_line(path):
             metrics.truncate(content.rfind(b"\n") + 1)
     except FileNotFoundError:
         pass
-
-
-def diverged(how, run_dir):
-    """The Refused to raise when the loss is not finite; `how` is half a sentence."""
-    newest = newest_checkpoint(run_dir)
-    return Refused("Training diverged: %s." % how, "Lower the learning rate or check the data; the newest checkpoint "
-                   "is %s." % (newest[0] if newest else "not there"), DIVERGED)
 
 
 class CheckpointHook(tf.train.CheckpointSaverHook):

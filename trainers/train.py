@@ -3,8 +3,8 @@ import os
 import sys
 import time
 
-from trainers import batch_norm, data, devices as device_choice, early_stop, exhausted, manifest, pipeline
-from trainers import preflight, repeatable, report, run_dir as runs, zoo
+from trainers import batch_norm, data, devices as device_choice, diverged, early_stop, exhausted, manifest
+from trainers import pipeline, preflight, repeatable, report, run_dir as runs, zoo
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused, refuse_arguments
 from trainers.gpu_use import GpuWatch
@@ -119,7 +119,7 @@ def _run(settings, console, devices, config, folder):
         with Watchdog(settings.stall_secs, stalled) as watchdog:
             _train_with(settings, console, devices, config, folder, health, stop, began, hooks, watchdog)
     except Exception as error:
-        told = _told(error, config, devices, folder)
+        told = _told(error, config, devices, folder, console.say)
         code = told.code if isinstance(told, Refused) else FAILED
         if code == PREFLIGHT_FAILED:
             runs.remove_half_written(folder)
@@ -144,7 +144,7 @@ def _run(settings, console, devices, config, folder):
     return stop.exit_code if stop.requested else 0
 
 
-def _told(error, config, devices, folder):
+def _told(error, config, devices, folder, say):
     """The error, as a Refused where we know what it means."""
     if isinstance(error, Refused):
         return error
@@ -153,8 +153,7 @@ def _told(error, config, devices, folder):
     if exhausted.memory_is_full(error):
         return exhausted.full_memory(error, config.train_config.batch_size, devices)
     if any(words in str(error) for words in ("Nan in summary histogram", "LossTensor is inf or nan")):
-        from trainers.progress import diverged
-        return diverged("a weight or the loss is not finite", folder)
+        return diverged.refused("a weight or the loss is not finite", folder, say)
     return error
 
 
@@ -190,6 +189,7 @@ def _train_on(servers, settings, console, devices, config, folder, health, stop,
         else:
             from trainers import mirrored
             mirrored.train(config, settings, devices, folder, make_step_hook, console.say)
+    diverged.refuse_broken_weights(folder, console.say)
 
 
 def _newest(folder):

@@ -1,0 +1,54 @@
+"""A training whose loss or weights are not finite any more: which checkpoint is the last good one.
+
+A step's loss may be finite while its update breaks the weights; a checkpoint saved then is no good, and only the next
+step's loss shows it.
+"""
+import os
+
+from trainers.checkpoint_files import files_of, problem
+from trainers.errors import DIVERGED, Refused
+from trainers.run_dir import checkpoints, newest_checkpoint
+
+ASIDE = "diverged-"
+
+
+def broken_variable(prefix):
+    """Name of a variable of a checkpoint that holds a value that is not finite; None where all are."""
+    import numpy as np
+    import tensorflow.compat.v1 as tf
+    reader = tf.train.NewCheckpointReader(prefix)
+    for name, dtype in sorted(reader.get_variable_to_dtype_map().items()):
+        if dtype.is_floating and not np.isfinite(reader.get_tensor(name)).all():
+            return name
+    return None
+
+
+def refused(how, folder, say):
+    """The Refused of a training that diverged; sets its checkpoints aside that hold what is not finite.
+
+    Args:
+        how: half a sentence.
+        folder: RUN_DIR.
+        say: function(sentence).
+    """
+    whole = [prefix for prefix, _ in checkpoints(folder) if problem(prefix, values=True) is None]
+    for prefix in reversed(whole):
+        name = broken_variable(prefix)
+        if name is None:
+            break
+        for path in files_of(prefix):
+            os.replace(path, os.path.join(folder, ASIDE + os.path.basename(path)))
+        say("Checkpoint %s holds weights that are not finite (%s). It is kept as %s*." % (
+            prefix, name, os.path.join(folder, ASIDE + os.path.basename(prefix))))
+    newest = newest_checkpoint(folder)
+    return Refused("Training diverged: %s." % how, "Lower the learning rate or check the data; the newest checkpoint "
+                   "is %s." % (newest[0] if newest else "not there"), DIVERGED)
+
+
+def refuse_broken_weights(folder, say):
+    """For the end of a training, after which no step would show it: raises Refused where the newest checkpoint is
+    broken."""
+    newest = newest_checkpoint(folder)
+    name = newest and broken_variable(newest[0])
+    if name:
+        raise refused("the last step left weights that are not finite (%s)" % name, folder, say)
