@@ -93,8 +93,8 @@ def too_new(generations, image):
       image: BASE_IMAGE, with or without a digest.
     """
     cuda = CUDA_OF_BASE.get(image.partition("@")[0])
-    said = [gpus.generation(gpus.Gpu("", name, capability), cuda) for name, capability in generations] if cuda else []
-    if not said or any(level != "error" for level, _, _ in said):
+    said = [gpus.generation(gpus.Gpu("", name, capability), cuda) for name, capability in generations]
+    if not cuda or not said or any(level != "error" for level, _, _ in said):
         return None
     _, what, do = said[0]
     return what + ".", do
