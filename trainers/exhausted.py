@@ -4,6 +4,12 @@ import re
 
 from trainers.errors import PREFLIGHT_FAILED, Refused
 
+# What TensorFlow's InternalError says where a GPU's memory is full (tensorflow/tensorflow#7025; CUDA's own name).
+GPU_MEMORY_WORDS = ("Dst tensor is not initialized", "CUDA_ERROR_OUT_OF_MEMORY")
+# CUDA's libraries, as TensorFlow passes their errors on (tensorflow/tensorflow#34705, #38578, electra#136).
+GPU_ERROR_WORDS = ("cuDNN failed to initialize", "CUDNN_STATUS_", "CUBLAS_STATUS_", r"Blas \w+ launch failed", "CUDA_ERROR_",
+                   "no kernel image is available")
+
 
 def disk_is_full(error):
     """True for the system's own error and for TensorFlow's, which has it in its words."""
@@ -14,7 +20,19 @@ def disk_is_full(error):
 def memory_is_full(error):
     """True for Python's error and for TensorFlow's, whose ResourceExhaustedError may mean a disk as well."""
     return isinstance(error, MemoryError) or (
-        type(error).__name__ == "ResourceExhaustedError" and not disk_is_full(error))
+        type(error).__name__ == "ResourceExhaustedError" and not disk_is_full(error)) or any(
+            words in str(error) for words in GPU_MEMORY_WORDS)
+
+
+def gpu_failed(error):
+    """The Refused for an error of CUDA's libraries, in its own words; None for any other."""
+    found = re.search("|".join(GPU_ERROR_WORDS), str(error))
+    if not found:
+        return None
+    line = next(line for line in str(error).splitlines() if found.group(0) in line)
+    return Refused("The GPU failed: %s." % re.sub(r"^ *\(\d+\) ", "", line).strip().rstrip("."),
+                   "See with nvidia-smi whether another process holds its memory, and in docs/gpus.md whether it fits the "
+                   "image; the same command goes on from the newest checkpoint.", PREFLIGHT_FAILED)
 
 
 def full_disk(error, folder=None):

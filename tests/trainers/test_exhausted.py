@@ -22,6 +22,30 @@ def test_tensorflows_error_means_memory_or_disk():
     assert exhausted.memory_is_full(MemoryError()) and not exhausted.memory_is_full(ValueError(OOM))
 
 
+TWO_ROOTS = "2 root error(s) found.\n  (0) %s\n\t [[{{node Conv/Conv2D}}]]\n\t [[total_loss/_9637]]\n  (1) %s"
+
+
+@pytest.mark.parametrize("words", [
+    "Internal: Dst tensor is not initialized.", "Internal: failed to allocate 1G: CUDA_ERROR_OUT_OF_MEMORY: out of memory"])
+def test_a_full_gpu_has_other_words_too(words):
+    error = RuntimeError(TWO_ROOTS % (words, words))
+    assert exhausted.memory_is_full(error)
+    told = exhausted.full_memory(error, 16, FOUR_GPUS)
+    assert told.what == "Memory ran out on a GPU with a batch of 16 (4 on each device)."
+
+
+@pytest.mark.parametrize("words", [
+    "Unknown: Failed to get convolution algorithm. This is probably because cuDNN failed to initialize, so try",
+    "Internal: Blas GEMM launch failed : a.shape=(8, 16), b.shape=(16, 4), m=8, n=4, k=16",
+    "Internal: CUDNN_STATUS_INTERNAL_ERROR", "failed to run cuBLAS routine: CUBLAS_STATUS_EXECUTION_FAILED",
+    "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"])
+def test_an_error_of_cudas_libraries_is_told_as_the_gpus(words):
+    told = exhausted.gpu_failed(RuntimeError(TWO_ROOTS % (words, words)))
+    assert (told.what, told.code) == ("The GPU failed: %s." % words, 3)
+    assert exhausted.gpu_failed(ValueError("no node in the graph")) is None
+    assert not exhausted.memory_is_full(RuntimeError(words))
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_quota_is_a_full_disk_too(number):
     assert exhausted.disk_is_full(OSError(number, "words"))
