@@ -272,8 +272,13 @@ def hold_to_limits(dataset, limits):
 
 
 def _publish(out_dir, plan, shards, dataset):
-    """Give the new files their names; from here until dataset.json is there the folder is incomplete."""
-    dataset_path = os.path.join(out_dir, DATASET_FILE)
+    """Give the new files their names; from here until dataset.json is there the folder is incomplete.
+
+    All are on the disk under their temporary names before an older dataset is touched: the disk may be full.
+    """
+    dataset_path, label_map_path = (os.path.join(out_dir, name) for name in (DATASET_FILE, LABEL_MAP_FILE))
+    label_map = files.write_temporary(label_map_path, label_map_text(plan.classes).encode("utf-8"))
+    description = files.write_temporary(dataset_path, files.json_bytes(dataset))
     if os.path.exists(dataset_path):
         os.unlink(dataset_path)
     keep = {os.path.basename(shard.task.path) for shard in shards}
@@ -282,8 +287,8 @@ def _publish(out_dir, plan, shards, dataset):
             os.unlink(os.path.join(out_dir, name))
     for shard in shards:
         os.replace(shard.unfinished, shard.task.path)
-    files.write(os.path.join(out_dir, LABEL_MAP_FILE), label_map_text(plan.classes).encode("utf-8"))
-    files.write_json(dataset_path, dataset)
+    os.replace(label_map, label_map_path)
+    os.replace(description, dataset_path)
 
 
 def print_changes(dataset):

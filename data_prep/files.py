@@ -37,22 +37,27 @@ def remove_temporaries(folder):
 
 def write(path, data):
     """Write bytes to path: temporary name, flushed to the disk, renamed. What fails leaves nothing behind."""
-    unfinished = temporary(path)
     try:
-        with open(unfinished, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
+        os.replace(write_temporary(path, data), path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(unfinished)
+            os.unlink(temporary(path))
         raise
 
 
-def write_json(path, value):
-    """Write value as JSON that people can read and diff."""
-    write(path, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8"))
+def write_temporary(path, data):
+    """Write bytes under path's temporary name, flushed to the disk; return that name."""
+    unfinished = temporary(path)
+    with open(unfinished, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    return unfinished
+
+
+def json_bytes(value):
+    """value as JSON that people can read and diff."""
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8")
 
 
 @contextlib.contextmanager
@@ -61,8 +66,12 @@ def errors_told():
     try:
         yield
     except OSError as error:
-        raise DataError("%s: %s." % (error.filename or "The disk", error.strerror or error),
-                        "Correct that and run the same command again.") from error
+        if error.filename:
+            raise DataError("%s: %s." % (error.filename, error.strerror or error),
+                            "Correct that and run the same command again.") from error
+        raise DataError("A file could not be read or written: %s." % (error.strerror or error),
+                        "Free space on the disk, or see what is wrong with it, and run the same command again."
+                        ) from error
 
 
 @contextlib.contextmanager

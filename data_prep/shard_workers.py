@@ -122,7 +122,7 @@ def _convert_all(tasks, convert, pipe):
     except ConnectionError:
         raise
     except OSError as error:
-        return DataError("A shard could not be written: %s." % error,
+        return DataError("A shard could not be written: %s." % (error.strerror or error),
                          "Free space on the disk or correct its permissions, and run the same command again.")
     return 0
 

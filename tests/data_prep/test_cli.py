@@ -1,16 +1,20 @@
 """The command line: exit codes, two-sentence errors, quick help, runs that are killed."""
 
+import errno
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
-from data_prep import check
+from data_prep import check, files
 from data_prep.__main__ import main
+from data_prep.errors import DataError
 
 
 def command(*arguments):
@@ -79,6 +83,74 @@ def test_killed_at_any_moment_and_run_again_it_ends_the_same(mini, tmp_path, see
     subprocess.run(command("pets", "--source", mini / "raw", "--out", tmp_path / "calm"), check=True,
                    stdout=subprocess.DEVNULL)
     assert content(tmp_path / "out") == content(tmp_path / "calm")
+
+
+KILLED_AT = """if True:
+    import os, signal, sys
+    from data_prep.__main__ import main
+    left, parent = int(sys.argv.pop(1)), os.getpid()
+    def counted(call):
+        def counting(*arguments):
+            global left
+            left -= os.getpid() == parent
+            if left < 0:
+                os.kill(parent, signal.SIGKILL)
+            return call(*arguments)
+        return counting
+    os.replace, os.unlink = counted(os.replace), counted(os.unlink)
+    sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_killed_before_any_renaming_or_removal_it_ends_the_same(raw, tmp_path):
+    """The new dataset takes the place of one with other shards: every step of that can be the last."""
+    def convert(out, shards, *killed):
+        start = [sys.executable, "-c", KILLED_AT, killed[0]] if killed else command()
+        return subprocess.run(start + ["pets", "--source", raw.root, "--out", str(out), "--shards", shards],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE).returncode
+    assert convert(tmp_path / "calm", "3") == convert(tmp_path / "old", "2") == 0
+    whole = {name: content(tmp_path / name) for name in ("calm", "old")}
+    steps = 0
+    for steps in range(20):
+        out = tmp_path / str(steps)
+        shutil.copytree(str(tmp_path / "old"), str(out))
+        code = convert(out, "3", str(steps))
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        there = {name: data for name, data in content(out).items() if not name.startswith(".")}
+        assert there == whole["old"] if steps == 0 else "dataset.json" not in there
+        assert convert(out, "3") == 0
+        assert content(out) == whole["calm"]
+    # dataset.json and four shards are removed, six shards and two files renamed.
+    assert steps == 5 + 8
+
+
+def test_a_disk_that_is_full_in_the_end_leaves_the_older_dataset(raw, tmp_path, monkeypatch):
+    raw.convert(tmp_path / "out", shards=2)
+    before = content(tmp_path / "out")
+
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(files, "write_temporary", full)
+    with pytest.raises(DataError, match="could not be read or written: No space left"):
+        raw.convert(tmp_path / "out", shards=3)
+    assert content(tmp_path / "out") == before
+
+
+def test_the_processes_of_a_killed_run_end_with_it(raw, tmp_path):
+    code = ("import sys, time; from data_prep import pictures; load = pictures.load\n"
+            "pictures.load = lambda data, damaged: time.sleep(0.2) or load(data, damaged)\n"
+            "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))")
+    run = subprocess.Popen([sys.executable, "-c", code, "pets", "--source", raw.root, "--out", str(tmp_path / "out"),
+                            "--shards", "2", "--workers", "2"], stderr=subprocess.PIPE)
+    parent = psutil.Process(run.pid)
+    while len(parent.children()) < 2:
+        time.sleep(0.02)
+    workers = parent.children()
+    run.kill()
+    assert run.communicate(timeout=20)[1] == b""  # both have closed it, without a word
+    assert psutil.wait_procs(workers, timeout=5)[1] == []
 
 
 def test_two_runs_at_once_wait_for_each_other(raw, tmp_path):
