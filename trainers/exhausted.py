@@ -62,6 +62,18 @@ def full_memory(error, batch_size, devices):
     return Refused(what, do, PREFLIGHT_FAILED)
 
 
+def told(error):
+    """The Refused for what ends another command than a training so; None for an error of another kind."""
+    if disk_is_full(error):
+        return full_disk(error)
+    if memory_is_full(error):
+        where = re.search(r"device:(GPU:\d+)", str(error))
+        return Refused("Memory ran out on %s." % (where.group(1) if where else "this machine or its GPU"),
+                       "Another process may hold it (nvidia-smi shows a GPU's): end that, take another GPU (EVAL_GPUS, "
+                       "CUDA_VISIBLE_DEVICES), or set DEVICE=cpu.", PREFLIGHT_FAILED)
+    return gpu_failed(error)
+
+
 def was_killed(returncode):
     """A child's end in words, for subprocess's return code."""
     if returncode == -9:

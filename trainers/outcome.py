@@ -35,10 +35,10 @@ def run(command, environ=None):
     except Exception as error:
         import traceback
         console.log_traceback()
-        if exhausted.disk_is_full(error):
-            full = exhausted.full_disk(error)
-            console.error("%s\n%s" % (full.what, full.do))
-            return full.code
+        told = exhausted.told(error)
+        if told:
+            console.error("%s\n%s" % (told.what, told.do))
+            return told.code
         console.error(traceback.format_exc().rstrip() if debug else _one_line(error))
         where = "the traceback is in %s" % console.log_path if console.log_path else "LOG_LEVEL=debug shows more"
         console.error("This is not an error we foresaw; %s." % where)

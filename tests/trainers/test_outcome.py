@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from data_prep.errors import DataError
 from trainers import outcome
 from trainers.errors import Refused
 
@@ -20,12 +21,26 @@ def test_a_refusal_is_two_sentences_and_its_code(capfd):
     assert ends(Refused("This is wrong.", "Do that.", 3), capfd) == (3, "This is wrong.\nDo that.\n")
 
 
+def test_so_is_what_data_prep_finds_wrong(capfd):
+    assert ends(DataError("This is damaged.", "Mend it."), capfd) == (3, "This is damaged.\nMend it.\n")
+
+
 @pytest.mark.parametrize("error", [
     OSError(errno.ENOSPC, "No space left on device", "/runs/x"),
     RuntimeError("/runs/x/model.ckpt-2.data-00000-of-00001; No space left on device [Op:SaveV2]")])
 def test_a_full_disk_is_called_one(error, capfd):
     code, text = ends(error, capfd)
     assert (code, text.startswith("The disk is full")) == (3, True)
+
+
+@pytest.mark.parametrize("error, sentence", [
+    (MemoryError(), "Memory ran out on this machine or its GPU."),
+    (RuntimeError("Dst tensor is not initialized."), "Memory ran out on this machine or its GPU."),
+    (RuntimeError("CUDA_ERROR_OUT_OF_MEMORY on /device:GPU:1"), "Memory ran out on GPU:1."),
+    (RuntimeError("CUBLAS_STATUS_NOT_INITIALIZED"), "The GPU failed: CUBLAS_STATUS_NOT_INITIALIZED.")])
+def test_an_evaluation_that_finds_a_gpu_full_or_broken_says_so(error, sentence, capfd):
+    code, text = ends(error, capfd)
+    assert (code, text.splitlines()[0], len(text.splitlines())) == (3, sentence, 2)
 
 
 def test_what_nobody_foresaw_is_one_line_and_says_where_more_is(capfd):
