@@ -91,13 +91,25 @@ class PictureIndex:
 
 
 def visible_files(root, extension=None):
-    """The files below root as relative paths, sorted by code point; without dotfiles, and so without `._*`."""
-    found = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        prefix = os.path.relpath(folder, root) + os.sep if folder != root else ""
-        found += [prefix + name for name in names if not name.startswith(".") and (
-            extension is None or name.lower().endswith(extension))]
+    """The files below root as relative paths, sorted by code point; without dotfiles, and so without `._*`.
+
+    Links to folders are followed, but each folder is read once: under its own path if that is below root.
+    """
+    found, seen, links = [], set(), [root]
+    while links:
+        starts, links = sorted(links), []
+        for start in starts:
+            for folder, folders, names in os.walk(start):
+                status = os.stat(folder)
+                if (status.st_dev, status.st_ino) in seen:
+                    folders[:] = []
+                    continue
+                seen.add((status.st_dev, status.st_ino))
+                folders[:] = [name for name in folders if not name.startswith(".")]
+                links += [path for path in (os.path.join(folder, name) for name in folders) if os.path.islink(path)]
+                prefix = os.path.relpath(folder, root) + os.sep if folder != root else ""
+                found += [prefix + name for name in names if not name.startswith(".") and (
+                    extension is None or name.lower().endswith(extension))]
     return sorted(found)
 
 

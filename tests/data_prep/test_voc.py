@@ -10,6 +10,7 @@ from data_prep import check, splits, voc
 from data_prep.__main__ import main
 from data_prep.dataset import Limits, label_map_text
 from data_prep.errors import DataError, UsageError
+from data_prep.picture_index import visible_files
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from prepared import examples, skipped  # noqa: E402
@@ -134,6 +135,17 @@ def test_what_cannot_be_converted_is_listed(folder, tmp_path, spoil, reason):
         folder.convert(tmp_path / "out", max_skipped=0.2)
     with pytest.raises(DataError, match="--strict allows none"):
         folder.convert(tmp_path / "out", strict=True)
+
+
+def test_links_to_folders_are_followed_once(tmp_path):
+    """Pictures often lie on another disk; a link may also lead in a circle, or to what is there anyway."""
+    for name in ("source/own", "elsewhere/deep"):
+        os.makedirs(str(tmp_path / name))
+    for name in ("source/own/a.jpg", "elsewhere/b.jpg", "elsewhere/deep/c.jpg"):
+        (tmp_path / name).write_bytes(b"x")
+    for link, target in (("source/linked", "../elsewhere"), ("source/again", "own"), ("source/own/circle", "..")):
+        os.symlink(target, str(tmp_path / link))
+    assert visible_files(str(tmp_path / "source")) == ["linked/b.jpg", "linked/deep/c.jpg", "own/a.jpg"]
 
 
 def test_a_mask_with_the_stem_of_its_picture_is_not_taken_for_it(folder, tmp_path):
