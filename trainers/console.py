@@ -24,8 +24,9 @@ class Console(object):
     """
 
     def __init__(self, terminal=None, clock=time.time):
-        self._terminal = terminal or os.fdopen(os.dup(1), "w", buffering=1)
-        self._errors = terminal or os.fdopen(os.dup(2), "w", buffering=1)
+        # File names may hold bytes, and class names letters, that the terminal's encoding has not.
+        self._terminal = terminal or os.fdopen(os.dup(1), "w", buffering=1, errors="backslashreplace")
+        self._errors = terminal or os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
         self._clock = clock
         self._log = None
         self._bar = None
@@ -37,7 +38,7 @@ class Console(object):
         sys.stdout.flush()
         sys.stderr.flush()
         self.log_path = log_path
-        self._log = open(log_path, "a", buffering=1)
+        self._log = open(log_path, "a", buffering=1, encoding="utf-8", errors="backslashreplace")
         self._log.write("---- %s, process %d ----\n" % (time.strftime("%Y-%m-%dT%H:%M:%S%z"), os.getpid()))
         if not debug:
             os.dup2(self._log.fileno(), 1)

@@ -97,10 +97,17 @@ def _load(folder):
     device_choice.hide_the_rest(device_choice.Devices("cpu", 1, "-1", ("/cpu:0",)))
     from trainers.quiet import import_tensorflow
     import_tensorflow()
+    from google.protobuf import text_format
     from object_detection.utils import label_map_util
     from trainers import inference
-    categories = label_map_util.create_category_index_from_labelmap(
-        os.path.join(folder, LABEL_MAP), use_display_name=True)
+    path = os.path.join(folder, LABEL_MAP)
+    try:
+        categories = label_map_util.create_category_index_from_labelmap(path, use_display_name=True)
+    # Where it is no text proto, the API tries it as bytes, and fails with a TypeError.
+    except (text_format.ParseError, UnicodeDecodeError, TypeError, ValueError) as error:
+        why = "it is no text proto" if isinstance(error, TypeError) else str(error).rstrip(".")
+        raise Refused("%s cannot be read as a label map: %s." % (path, why),
+                      "Export the model again, or take the label map of its dataset.")
     names = {class_id: category["name"] for class_id, category in categories.items()}
     return inference.FrozenGraph(os.path.join(folder, FROZEN)), names
 

@@ -1,5 +1,6 @@
 """entrypoint.py export: a checkpoint becomes files that other programs load, each compared with it first."""
 import argparse
+import contextlib
 import glob
 import hashlib
 import os
@@ -45,8 +46,7 @@ def export(settings, console, arguments):
         config.eval_config.use_moving_averages = settings.use_moving_average
     name = os.path.basename(checkpoint) if step is None else str(step)
     out = os.path.abspath(asked.out or os.path.join(folder, FOLDER, name))
-    if os.path.lexists(out):
-        raise Refused("%s is there already." % out, "Delete it, or name another folder with --out.")
+    _refuse_what_is_there(out)
     records = _validation_records(config)
     if not os.path.isfile(_label_map(config)):
         raise Refused("The label map %s is not there." % _label_map(config),
@@ -54,12 +54,14 @@ def export(settings, console, arguments):
     console.say("Exporting %s of %s (%s) on the CPU." % (
         os.path.basename(checkpoint), folder, which))
     with files.locked(os.path.dirname(out)):
+        _refuse_what_is_there(out)      # another export, which was waited for, may have made it
         _remove_left_over(out)
         unfinished = files.temporary(out)
         os.makedirs(unfinished)
         try:
             console.capture(os.path.join(folder, LOG), debug=settings.log_level.value == "debug")
-            description = _write(config, checkpoint, records, unfinished, asked.tflite, console)
+            with _in_hand(checkpoint, out) as held:
+                description = _write(config, held, records, unfinished, asked.tflite, console)
             description.update(run=os.path.abspath(folder), checkpoint=os.path.abspath(checkpoint), step=step,
                                chosen=which)
             write_json(os.path.join(unfinished, DESCRIPTION), description)
@@ -70,6 +72,26 @@ def export(settings, console, arguments):
             raise
     console.say("Exported to %s: %s." % (out, ", ".join(sorted(os.listdir(out)))))
     return 0
+
+
+def _refuse_what_is_there(out):
+    if os.path.lexists(out):
+        raise Refused("%s is there already." % out, "Delete it, or name another folder with --out.")
+
+
+@contextlib.contextmanager
+def _in_hand(checkpoint, out):
+    """Path of the checkpoint where no training beside deletes it meanwhile; errors name the one asked for."""
+    aside = files.temporary(out + ".in_hand")
+    try:
+        yield best.set_aside(checkpoint, aside)
+    except best.Gone as why:
+        raise Refused("Checkpoint %s cannot be read: %s." % (checkpoint, why), "Take another one.", PREFLIGHT_FAILED)
+    except Refused as refused:
+        held = os.path.join(aside, os.path.basename(checkpoint))
+        raise Refused(refused.what.replace(held, checkpoint), refused.do, refused.code)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _arguments(arguments):

@@ -107,6 +107,10 @@ class FrozenGraph(object):
         with tf.Graph().as_default() as graph:
             tf.import_graph_def(definition, name="")
         there = {node.name for node in definition.node}
+        missing = [name for name in OUTPUTS if name not in there]
+        if missing:
+            raise Refused("%s cannot be read as a frozen graph: %s." % (path, "it has no " + missing[0]),
+                          "Export the model again, or name the folder of an export.")
         self._outputs = {name: name + ":0" for name in OUTPUTS + (MASKS,) if name in there}
         self._session = tf.Session(graph=graph)
 

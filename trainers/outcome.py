@@ -2,6 +2,7 @@
 import os
 import sys
 
+from data_prep.errors import DataError
 from trainers import exhausted, settings as settings_module
 from trainers.console import Console
 from trainers.errors import Refused
@@ -25,13 +26,13 @@ def run(command, environ=None):
         settings = settings_module.read(environ)
         debug = settings.log_level.value == "debug"
         return command(settings, console)
-    except Refused as refused:
+    except (Refused, DataError) as refused:
         console.log_traceback()
         if debug:
             import traceback
             console.error(traceback.format_exc().rstrip())
         console.error("%s\n%s" % (refused.what, refused.do))
-        return refused.code
+        return refused.code if isinstance(refused, Refused) else refused.exit_code
     except Exception as error:
         import traceback
         console.log_traceback()

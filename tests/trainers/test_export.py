@@ -101,7 +101,7 @@ class TestExport(object):
         checkpoint = str(folder / ("model.ckpt-%d" % trained.metrics()["best_step"]))
         refused = tiny("export", trained.folder, "--checkpoint", checkpoint)
         assert refused.code == 2, refused.console
-        assert "is of another model than the config: 4 of " in refused.console
+        assert "Checkpoint %s is of another model than the config: 4 of " % checkpoint in refused.console
         assert not (folder / "export").exists() or os.listdir(str(folder / "export")) == []
 
 
@@ -138,27 +138,38 @@ class TestDetect(object):
         turned[0x0112] = 6
         image.save(str(source / "turned.jpg"), exif=turned.tobytes())
         image.convert("P").save(str(source / "flat.gif"))
+        image.convert("CMYK").save(str(source / "print.jpg"))
+        image.convert("L").save(str(source / "gray.png"))
+        (source / "empty.jpg").write_bytes(b"")
+        (source / "folder.jpg").mkdir()
         (source / "other").mkdir()
         image.save(str(source / "other" / "flat.png"))
         (source / "broken.jpg").write_bytes((source / "turned.jpg").read_bytes()[:400])
         export, = (os.path.join(exported.folder, "export", name)
                    for name in os.listdir(os.path.join(exported.folder, "export")))
+        broken = os.path.join(os.fsencode(str(source)), b"bro\xffken.jpg")      # no text in UTF-8
+        os.rename(str(source / "broken.jpg"), broken)
         return tiny("detect", "", "--model", export, "--out", out, "--min-score", "0.3", source / "turned.jpg",
-                    source / "broken.jpg", source / "flat.gif", source / "other" / "flat.png",
-                    source / "missing.jpg"), out
+                    os.fsdecode(broken), source / "flat.gif", source / "other" / "flat.png", source / "print.jpg",
+                    source / "gray.png", source / "empty.jpg", source / "folder.jpg", source / "missing.jpg"), out
 
     def test_unusable_pictures_are_listed_and_the_others_done(self, drawn):
         done, out = drawn
         assert done.code == 3, done.console
         results = read_json(out, "detections.json")
-        assert [os.path.basename(one["file"]) for one in results["failed"]] == ["broken.jpg", "missing.jpg"]
-        assert [one["drawn"] for one in results["pictures"]] == ["turned.jpg", "flat.png", "flat-2.png"]
-        assert "broken.jpg: the picture cannot be decoded" in done.console
+        assert [os.path.basename(one["file"]) for one in results["failed"]] == [
+            "bro\udcffken.jpg", "empty.jpg", "folder.jpg", "missing.jpg"]
+        assert [one["drawn"] for one in results["pictures"]] == [
+            "turned.jpg", "flat.png", "flat-2.png", "print.jpg", "gray.png"]
+        assert r"bro\udcffken.jpg: the picture cannot be decoded" in done.console
+        assert "empty.jpg: the picture file is empty." in done.console
 
     def test_pictures_stand_upright_and_keep_their_size(self, drawn):
         _, out = drawn
         assert Image.open(str(out / "turned.jpg")).size == (40, 80)
-        assert Image.open(str(out / "flat.png")).size == (80, 40)
+        for name in ("flat.png", "print.jpg", "gray.png"):
+            drawn_on = Image.open(str(out / name))
+            assert (drawn_on.size, drawn_on.mode) == ((80, 40), "RGB")
 
     def test_detections_have_names_and_pixels(self, drawn):
         _, out = drawn
@@ -167,6 +178,19 @@ class TestDetect(object):
         one = found["detections"][0]
         assert one["class"] in ("Bengal", "pug", "Siamese") and one["score"] >= 0.3
         assert 0 <= one["box_pixels"]["ymin"] < one["box_pixels"]["ymax"] <= 80
+
+
+@pytest.mark.training
+@pytest.mark.parametrize("name, content, sentence", [
+    ("frozen_inference_graph.pb", b"", "frozen_inference_graph.pb cannot be read as a frozen graph: it has no "),
+    ("label_map.pbtxt", b"item {", "label_map.pbtxt cannot be read as a label map: it is no text proto.")])
+def test_a_damaged_export_is_named(name, content, sentence, tiny, exported, tmp_path):
+    export, = (os.path.join(exported.folder, "export", one)
+               for one in os.listdir(os.path.join(exported.folder, "export")))
+    shutil.copytree(export, str(tmp_path / "export"))
+    (tmp_path / "export" / name).write_bytes(content)
+    refused = tiny("detect", "", "--model", tmp_path / "export", "--out", tmp_path / "out", "a.jpg")
+    assert refused.code == 2 and sentence in refused.console
 
 
 @pytest.mark.parametrize("arguments, sentence", [
