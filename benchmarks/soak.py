@@ -1,10 +1,10 @@
-"""Does a training's memory grow? Many steps of the tests' tiny model on mini-pets, its memory watched from outside.
+"""Does a training's memory grow? Many steps of the tests' tiny model on mini-pets, watched from outside.
 
     .venv/bin/python -m benchmarks.soak [--steps 30000] [--trainer mirrored] [--trainer clone]
 
-Prints, for each trainer, the resident memory of all its processes when SETTLED steps are done, and at the end, and fails
-where that grew by more than LIMIT. The model is small so that steps are many: what leaks leaks by step, by checkpoint and
-by picture, whatever the model. Checkpoints are saved every 500 steps.
+Prints, for each trainer, the resident memory of all its processes when SETTLED steps are done, and at the end, and
+fails where that grew by more than LIMIT. The model is small so that steps are many: what leaks leaks by step, by
+checkpoint and by picture, whatever the model. Checkpoints are saved every 500 steps.
 """
 import argparse
 import json
@@ -93,9 +93,9 @@ def train(trainer, steps, folder, **settings):
         RuntimeError: the training failed; holds the last lines of its console.
     """
     environ = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "PYTHONPATH")}
-    environ.update({"DEVICE": "cpu", "DATASET": "mini-pets", "PIPELINE_CONFIG": os.path.splitext(TINY)[0] + ".config",
-                    "TRAINER": trainer, "NUM_STEPS": str(steps), "RUN_DIR": folder, "EVAL_AT_END": "0",
-                    "CHECKPOINT_EVERY_STEPS": "500"})
+    environ.update({"DEVICE": "cpu", "DATASET": "mini-pets",
+                    "PIPELINE_CONFIG": os.path.splitext(TINY)[0] + ".config", "TRAINER": trainer,
+                    "NUM_STEPS": str(steps), "RUN_DIR": folder, "EVAL_AT_END": "0", "CHECKPOINT_EVERY_STEPS": "500"})
     environ.update(settings)
     log, sizes = folder + ".console", []
     with open(log, "w") as out:

@@ -41,8 +41,8 @@ def refused(how, folder, say):
         say("Checkpoint %s holds weights that are not finite (%s). It is kept as %s*." % (
             prefix, name, os.path.join(folder, ASIDE + os.path.basename(prefix))))
     newest = newest_checkpoint(folder)
-    return Refused("Training diverged: %s." % how, "Lower the learning rate or check the data; the newest checkpoint "
-                   "is %s." % (newest[0] if newest else "not there"), DIVERGED)
+    return Refused("Training diverged: %s." % how, "Lower the learning rate or check the data; the newest "
+                   "checkpoint is %s." % (newest[0] if newest else "not there"), DIVERGED)
 
 
 def refuse_broken_weights(folder, say):

@@ -7,8 +7,8 @@ from trainers.errors import PREFLIGHT_FAILED, Refused
 # What TensorFlow's InternalError says where a GPU's memory is full (tensorflow/tensorflow#7025; CUDA's own name).
 GPU_MEMORY_WORDS = ("Dst tensor is not initialized", "CUDA_ERROR_OUT_OF_MEMORY")
 # CUDA's libraries, as TensorFlow passes their errors on (tensorflow/tensorflow#34705, #38578, electra#136).
-GPU_ERROR_WORDS = ("cuDNN failed to initialize", "CUDNN_STATUS_", "CUBLAS_STATUS_", r"Blas \w+ launch failed", "CUDA_ERROR_",
-                   "no kernel image is available")
+GPU_ERROR_WORDS = ("cuDNN failed to initialize", "CUDNN_STATUS_", "CUBLAS_STATUS_", r"Blas \w+ launch failed",
+                   "CUDA_ERROR_", "no kernel image is available")
 
 
 def disk_is_full(error):
@@ -31,8 +31,8 @@ def gpu_failed(error):
         return None
     line = next(line for line in str(error).splitlines() if found.group(0) in line)
     return Refused("The GPU failed: %s." % re.sub(r"^ *\(\d+\) ", "", line).strip().rstrip("."),
-                   "See with nvidia-smi whether another process holds its memory, and in docs/gpus.md whether it fits the "
-                   "image; the same command goes on from the newest checkpoint.", PREFLIGHT_FAILED)
+                   "See with nvidia-smi whether another process holds its memory, and in docs/gpus.md whether it fits "
+                   "the image; the same command goes on from the newest checkpoint.", PREFLIGHT_FAILED)
 
 
 def full_disk(error, folder=None):
@@ -69,8 +69,8 @@ def told(error):
     if memory_is_full(error):
         where = re.search(r"device:(GPU:\d+)", str(error))
         return Refused("Memory ran out on %s." % (where.group(1) if where else "this machine or its GPU"),
-                       "Another process may hold it (nvidia-smi shows a GPU's): end that, take another GPU (EVAL_GPUS, "
-                       "CUDA_VISIBLE_DEVICES), or set DEVICE=cpu.", PREFLIGHT_FAILED)
+                       "Another process may hold it (nvidia-smi shows a GPU's): end that, take another GPU "
+                       "(EVAL_GPUS, CUDA_VISIBLE_DEVICES), or set DEVICE=cpu.", PREFLIGHT_FAILED)
     return gpu_failed(error)
 
 

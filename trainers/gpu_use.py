@@ -1,4 +1,4 @@
-"""How busy the GPUs of a training are and how full their memory is, asked once a second; a thread of its own does it.
+"""How busy the GPUs of a training are and how full their memory is, asked once a second in a thread of its own.
 
 Only what is seen while steps run counts: not the start, and not the saving of a checkpoint.
 """

@@ -38,8 +38,8 @@ def handles(pynvml):
 
 
 def handles_of(pynvml, entries):
-    """Handles of the GPUs that entries of CUDA_VISIBLE_DEVICES name: indices in the order of the PCI bus, or beginnings
-    of UUIDs."""
+    """Handles of the GPUs that entries of CUDA_VISIBLE_DEVICES name: indices in the order of the PCI bus, or
+    beginnings of UUIDs."""
     known = [(str(index), text(pynvml.nvmlDeviceGetUUID(handle)), handle)
              for index, handle in enumerate(handles(pynvml))]
     found = [[handle for index, uuid, handle in known if entry == index or (

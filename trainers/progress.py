@@ -1,4 +1,4 @@
-"""One step hook for both trainers: progress, metrics.jsonl, health, idle GPUs, divergence, and stopping by signal."""
+"""One step hook for both trainers: progress, metrics.jsonl, health, idle GPUs, divergence, stopping by signal."""
 import collections
 import json
 import math
@@ -157,8 +157,8 @@ class StepHook(tf.train.SessionRunHook):
                 entry, percent, "" if waits is None else " (input wait %.0f %%)" % waits,
                 "Its input is too slow: more CPU cores, a faster disk or smaller pictures help." if waits is not None
                 and waits >= MUCH_WAITING_PERCENT else
-                "Its share of the work may be too small: a larger BATCH_SIZE gives it more, a smaller NUM_GPUS leaves it "
-                "out."))
+                "Its share of the work may be too small: a larger BATCH_SIZE gives it more, a smaller NUM_GPUS leaves "
+                "it out."))
 
     def _name_the_pictures(self):
         """Says what the step was made of, and the one before: its update may be what broke the weights."""

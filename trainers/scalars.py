@@ -27,8 +27,9 @@ def name(tag):
 def of_step():
     """Scalar tensors of the default graph by their tag: the parts of the loss, means over devices, and the learning
     rate."""
-    written = [summary.op for summary in tf.get_collection(tf.GraphKeys.SUMMARIES) if summary.op.type == "ScalarSummary"]
-    tags = {tf.get_static_value(op.inputs[0]).item().decode("utf-8"): op.inputs[1] for op in written}
+    written = [summary.op for summary in tf.get_collection(tf.GraphKeys.SUMMARIES)]
+    tags = {tf.get_static_value(op.inputs[0]).item().decode("utf-8"): op.inputs[1] for op in written
+            if op.type == "ScalarSummary"}
     return {tag: value for tag, value in tags.items()
             if tag.startswith((LOSSES, LEARNING_RATE)) and tag != TOTAL_LOSS and name(tag)}
 

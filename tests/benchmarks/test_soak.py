@@ -36,7 +36,8 @@ def test_the_course_shows_whether_it_levels_off():
     assert soak.course(samples, parts=2) == [pytest.approx(3450 * MB), pytest.approx(8450 * MB)]
 
 
-@pytest.mark.parametrize("samples", [[], [(0, 5.0), (500, 5.0)], [(0, 5.0), (1000, 5.0)], [(1900, 5.0), (2000, 5.0)]])
+@pytest.mark.parametrize("samples", [[], [(0, 5.0), (500, 5.0)], [(0, 5.0), (1000, 5.0)],
+                                     [(1900, 5.0), (2000, 5.0)]])
 def test_too_few_steps_are_refused(samples):
     with pytest.raises(ValueError):
         soak.growth(samples)

@@ -26,7 +26,8 @@ TWO_ROOTS = "2 root error(s) found.\n  (0) %s\n\t [[{{node Conv/Conv2D}}]]\n\t [
 
 
 @pytest.mark.parametrize("words", [
-    "Internal: Dst tensor is not initialized.", "Internal: failed to allocate 1G: CUDA_ERROR_OUT_OF_MEMORY: out of memory"])
+    "Internal: Dst tensor is not initialized.",
+    "Internal: failed to allocate 1G: CUDA_ERROR_OUT_OF_MEMORY: out of memory"])
 def test_a_full_gpu_has_other_words_too(words):
     error = RuntimeError(TWO_ROOTS % (words, words))
     assert exhausted.memory_is_full(error)

@@ -19,7 +19,7 @@ class Error(Exception):
 
 
 class Nvml(types.ModuleType):
-    """pynvml for GPUs of which each is [uuid, percent, bytes in use]; a number in place of an answer is an error's."""
+    """pynvml for GPUs of which each is [uuid, percent, bytes in use]; an Error in place of an answer is raised."""
     NVMLError = Error
     NVML_ERROR_NOT_SUPPORTED = 3
 
@@ -138,7 +138,8 @@ def test_the_module_asked_is_made_like_that():
 
 def test_each_gpu_of_the_run_is_told_of_in_the_order_of_its_devices(nvml, watch, read_settings):
     nvml(("GPU-aaaa", 10, 100 * MIB), ("GPU-bbbb", 20, 200 * MIB), ("GPU-cccc", 30, 300 * MIB))
-    devices = device_choice.choose(read_settings(CUDA_VISIBLE_DEVICES="2,GPU-a"), device_choice.gpus_of_this_machine())
+    settings = read_settings(CUDA_VISIBLE_DEVICES="2,GPU-a")
+    devices = device_choice.choose(settings, device_choice.gpus_of_this_machine())
     assert device_choice.entries(devices) == ["2", "GPU-a"]
     watched, said = watch(device_choice.entries(devices))
     with watched:

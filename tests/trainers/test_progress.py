@@ -1,4 +1,4 @@
-"""What a step leaves behind: the progress line, metrics.jsonl and TensorBoard's scalars, on a graph of one variable."""
+"""What steps leave behind, on a graph of one variable: the progress line, metrics.jsonl, TensorBoard's scalars."""
 import glob
 import io
 import json
@@ -60,8 +60,8 @@ def left_by(tmp_path_factory):
             tf.summary.scalar("clone_1/Losses/Loss/classification_loss", loss)
             tf.summary.scalar("learning_rate", tf.constant(0.1, name="learning_rate"), family="LearningRate")
             clock = Now()
-            hook = StepHook(Console(terminal, clock), Health(folder + "/health.json"), StopRequest(terminal.write), folder,
-                            8, 16, 0, loss=loss, gpu_watch=gpu_watch, clock=clock)
+            hook = StepHook(Console(terminal, clock), Health(folder + "/health.json"), StopRequest(terminal.write),
+                            folder, 8, 16, 0, loss=loss, gpu_watch=gpu_watch, clock=clock)
             with tf.train.MonitoredTrainingSession(
                     hooks=[hook, scalars.ScalarsHook(folder, hook, tf.summary.merge_all())]) as session:
                 while not session.should_stop():
@@ -94,8 +94,8 @@ def test_the_progress_line_has_it_and_an_idle_gpu_is_named_once(with_gpus):
     assert [line for line in lines if line.startswith("step")][-1].startswith("step 8 of 8  loss 6.000  ")
     assert "images/s  GPU 87/? % 4.0 GiB  " in [line for line in lines if line.startswith("step")][-1]
     assert [line for line in lines if line.startswith("GPU")] == [
-        "GPU 3 was busy for 2 % of a minute of steps. Its share of the work may be too small: a larger BATCH_SIZE gives "
-        "it more, a smaller NUM_GPUS leaves it out."]
+        "GPU 3 was busy for 2 % of a minute of steps. Its share of the work may be too small: a larger BATCH_SIZE "
+        "gives it more, a smaller NUM_GPUS leaves it out."]
 
 
 def test_tensorboard_has_what_is_known(with_gpus):

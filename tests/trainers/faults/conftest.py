@@ -6,7 +6,9 @@ import pytest
 
 @pytest.fixture(scope="session")
 def start(tiny_command, ended):
-    """function(folder, when, command="train", **settings) -> Run; `when` is {start of a console line: function(process)}.
+    """function(folder, when, command="train", **settings) -> Run.
+
+    `when` is {start of a console line: function(process)}.
     """
     def run(folder, when, command="train", **settings):
         argv, options = tiny_command(command, folder, **dict({"NUM_STEPS": "100000"}, **settings))

@@ -33,7 +33,8 @@ def stop_while_it_saves(start, folder):
             sent.append(time.time())
             process.send_signal(number)
 
-        stopped = start(folder, {"First step": signal_twice}, SPOIL="endless save", CHECKPOINT_EVERY_STEPS="2", **settings)
+        stopped = start(folder, {"First step": signal_twice}, SPOIL="endless save", CHECKPOINT_EVERY_STEPS="2",
+                        **settings)
         return stopped, time.time() - sent[0]
     return stop
 
@@ -63,7 +64,8 @@ def test_an_evaluation_stops_at_the_first_and_keeps_what_is_finished(interrupted
     assert interrupted.code == 130, interrupted.console
     assert interrupted.lines[-1] == "Stopped at once: finished evaluations are kept."
     evaluations = interrupted.metrics()["evaluations"]
-    assert evaluations[0]["step"] == min(interrupted.checkpoints) and all(entry["images"] == 59 for entry in evaluations)
+    assert evaluations[0]["step"] == min(interrupted.checkpoints)
+    assert all(entry["images"] == 59 for entry in evaluations)
 
 
 def test_an_evaluation_takes_the_weights_that_the_setting_asks_for(interrupted):
