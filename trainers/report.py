@@ -77,7 +77,13 @@ def write(run_dir):
         Refused: there is no run, or what it left cannot be read.
     """
     path = os.path.join(run_dir, NAME)
-    files.write(path, page(read(run_dir)).encode("utf-8"))
+    try:
+        content = page(read(run_dir))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise Refused("What %s holds is not as a training or an evaluation wrote it (%s: %s)." % (
+            run_dir, type(error).__name__, error), "Take %s and %s from a backup." % (
+                runs.MANIFEST, os.path.join(evaluation.FOLDER, evaluation.METRICS)), PREFLIGHT_FAILED)
+    files.write(path, content.encode("utf-8", "replace"))
     return path
 
 

@@ -1,12 +1,14 @@
 """A run is evaluated, its best checkpoint kept and exported, and the export draws boxes: one tiny run for all."""
 import json
 import os
+import re
 import shutil
 
 import pytest
 from PIL import Image
 
-from trainers import checkpoint_files
+from trainers import checkpoint_files, export
+from trainers.errors import Refused
 
 EXPORTED = ["export.json", "frozen_inference_graph.pb", "label_map.pbtxt", "model.tflite", "pipeline.config",
             "saved_model"]
@@ -128,7 +130,7 @@ def test_quantised_training_on_two_clones_exports_a_uint8_file(tiny, tiny_config
 @pytest.mark.training
 class TestDetect(object):
     @pytest.fixture(scope="class")
-    def drawn(self, tiny, exported, mini, tmp_path_factory):
+    def drawn(self, tiny, exported, tmp_path_factory):
         """(Run, folder of the results) of pictures of several kinds; two cannot be used."""
         assert exported.code == 0, exported.console
         source, out = tmp_path_factory.mktemp("pictures"), tmp_path_factory.mktemp("drawn")
@@ -145,11 +147,11 @@ class TestDetect(object):
         (source / "other").mkdir()
         image.save(str(source / "other" / "flat.png"))
         (source / "broken.jpg").write_bytes((source / "turned.jpg").read_bytes()[:400])
-        export, = (os.path.join(exported.folder, "export", name)
-                   for name in os.listdir(os.path.join(exported.folder, "export")))
+        model, = (os.path.join(exported.folder, "export", name)
+                  for name in os.listdir(os.path.join(exported.folder, "export")))
         broken = os.path.join(os.fsencode(str(source)), b"bro\xffken.jpg")      # no text in UTF-8
         os.rename(str(source / "broken.jpg"), broken)
-        return tiny("detect", "", "--model", export, "--out", out, "--min-score", "0.3", source / "turned.jpg",
+        return tiny("detect", "", "--model", model, "--out", out, "--min-score", "0.3", source / "turned.jpg",
                     os.fsdecode(broken), source / "flat.gif", source / "other" / "flat.png", source / "print.jpg",
                     source / "gray.png", source / "empty.jpg", source / "folder.jpg", source / "missing.jpg"), out
 
@@ -180,14 +182,43 @@ class TestDetect(object):
         assert 0 <= one["box_pixels"]["ymin"] < one["box_pixels"]["ymax"] <= 80
 
 
+class TestInHand(object):
+    """A training beside an export may delete its checkpoint."""
+
+    @pytest.fixture
+    def checkpoint(self, tmp_path, write_checkpoint):
+        path = str(tmp_path / "model.ckpt-7")
+        write_checkpoint(path)
+        return path
+
+    def test_what_is_exported_outlives_the_trainings_own_and_nothing_is_left(self, checkpoint, tmp_path):
+        with export._in_hand(checkpoint, str(tmp_path / "out")) as held:
+            for path in checkpoint_files.files_of(checkpoint):
+                os.unlink(path)
+            assert checkpoint_files.problem(held, values=True) is None
+        assert os.listdir(str(tmp_path)) == []
+
+    def test_errors_name_the_one_that_was_asked_for(self, checkpoint, tmp_path):
+        with pytest.raises(Refused, match="^%s is odd[.]" % re.escape(checkpoint)):
+            with export._in_hand(checkpoint, str(tmp_path / "out")) as held:
+                raise Refused("%s is odd." % held, "Do that.")
+
+    def test_a_torn_one_is_refused(self, checkpoint, tmp_path):
+        with open(checkpoint + ".data-00000-of-00001", "r+b") as shard:
+            shard.write(b"\1")
+        with pytest.raises(Refused, match="cannot be read: the checksum of v does not match"):
+            with export._in_hand(checkpoint, str(tmp_path / "out")):
+                pytest.fail("it was taken")
+
+
 @pytest.mark.training
 @pytest.mark.parametrize("name, content, sentence", [
     ("frozen_inference_graph.pb", b"", "frozen_inference_graph.pb cannot be read as a frozen graph: it has no "),
     ("label_map.pbtxt", b"item {", "label_map.pbtxt cannot be read as a label map: it is no text proto.")])
 def test_a_damaged_export_is_named(name, content, sentence, tiny, exported, tmp_path):
-    export, = (os.path.join(exported.folder, "export", one)
-               for one in os.listdir(os.path.join(exported.folder, "export")))
-    shutil.copytree(export, str(tmp_path / "export"))
+    model, = (os.path.join(exported.folder, "export", one)
+              for one in os.listdir(os.path.join(exported.folder, "export")))
+    shutil.copytree(model, str(tmp_path / "export"))
     (tmp_path / "export" / name).write_bytes(content)
     refused = tiny("detect", "", "--model", tmp_path / "export", "--out", tmp_path / "out", "a.jpg")
     assert refused.code == 2 and sentence in refused.console

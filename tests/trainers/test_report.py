@@ -258,6 +258,11 @@ class TestCommand(object):
         assert report.main([str(run)]) == 3
         assert "is damaged: it is no JSON" in capsys.readouterr().err
 
+    @pytest.mark.parametrize("changes", [{"settings": [1]}, {"dataset": {"shards": 3}}, {"devices": "many"}])
+    def test_what_no_training_wrote_is_said(self, changes, write, capsys):
+        assert report.main([str(write(changes))]) == 3
+        assert "is not as a training or an evaluation wrote it" in capsys.readouterr().err
+
     def test_at_the_end_of_something_else_a_failure_is_said_and_no_more(self, tmp_path):
         from trainers.console import Console
         terminal = io.StringIO()
