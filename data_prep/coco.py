@@ -18,7 +18,7 @@ from data_prep.boxes import Box
 from data_prep.class_names import read as read_label_map
 from data_prep.class_names import refuse_unknown
 from data_prep.errors import DataError
-from data_prep.picture_index import PictureIndex
+from data_prep.picture_index import PictureIndex, is_text
 from data_prep.splits import Choice
 from data_prep.voc import dataset_name
 
@@ -76,9 +76,10 @@ class Converter:
                                     [_object(item, image, self._category_names) for item in found])
             name = find_picture(self._index, image)
             data = features.read_file(os.path.join(self._index.root, name))
-            return features.convert(features.Source(image["file_name"], image_id, data), annotation, self._recipe)
+            outcome = features.convert(features.Source(image["file_name"], image_id, data), annotation, self._recipe)
         except ValueError as reason:
-            return dataset.Outcome(None, skipped=str(reason))
+            outcome = dataset.Outcome(None, skipped=str(reason))
+        return outcome._replace(file=image["file_name"])
 
 
 def plan(source_dir, name, options=Options()):
@@ -188,7 +189,7 @@ def _category_names(paths, contents):
     for path, content in zip(paths, contents):
         for category in content["categories"]:
             number, name = category.get("id"), category.get("name")
-            if not _is_id(number) or not isinstance(name, str) or not name.strip():
+            if not _is_id(number) or not _is_name(name):
                 raise DataError("%s has a category without id or name." % path, "Correct its \"categories\".")
             if found.setdefault(number, name.strip()) != name.strip():
                 raise DataError("Category %d is %s and %s." % (number, found[number], name),
@@ -204,12 +205,16 @@ def _is_id(value):
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_name(value):
+    return isinstance(value, str) and bool(value.strip()) and is_text(value)
+
+
 def _entries(path, content, category_names):
     """{image id as text: Entry} in the file's order. Raises DataError where ids do not fit together."""
     entries = {}
     for image in content["images"]:
         number, name = image.get("id"), image.get("file_name")
-        if not (_is_id(number) or isinstance(number, str)) or not isinstance(name, str) or not name:
+        if not (_is_id(number) or _is_name(number)) or not _is_name(name):
             raise DataError("%s has an image without id or file_name." % path, "Correct its \"images\".")
         if str(number) in entries:
             raise DataError("%s gives the image id %s to %s and %s." % (

@@ -36,6 +36,7 @@ class Outcome(NamedTuple):
     forgiven: the skip is a known gap of the dataset, which the limit on skipped pictures does not count.
     labels: class id of each box. notes: (kind, text) of what was changed: "reencoded", "clipped box",
     "rejected box". source_sha256: of the picture file. size: width and height of the picture written.
+    file: the picture's name where its id is not one.
     """
 
     features: Optional[dict]
@@ -45,6 +46,7 @@ class Outcome(NamedTuple):
     notes: tuple = ()
     source_sha256: str = ""
     size: tuple = ()
+    file: str = ""
 
 
 class Unused(NamedTuple):
@@ -172,9 +174,10 @@ def _describe(plan, shards):
     dataset = {
         "format": FORMAT, "name": plan.name, "num_classes": len(plan.classes), "label_map": LABEL_MAP_FILE,
         "classes": list(plan.classes), "splits": splits,
-        "skipped": [{"id": picture_id, "split": split, "reason": outcome.skipped, "forgiven": outcome.forgiven}
+        "skipped": [dict(_identity(picture_id, outcome), split=split, reason=outcome.skipped,
+                         forgiven=outcome.forgiven)
                     for split, picture_id, outcome in told if outcome.skipped],
-        "changed": [{"id": picture_id, "split": split, "what": kind, "detail": text}
+        "changed": [dict(_identity(picture_id, outcome), split=split, what=kind, detail=text)
                     for split, picture_id, outcome in told for kind, text in outcome.notes],
         "unused": [{"count": len(unused.names), "names": unused.names[:_NAMES_SHOWN], "reason": unused.reason}
                    for unused in plan.unused if unused.names],
@@ -187,6 +190,10 @@ def _describe(plan, shards):
     }
     dataset.update(plan.extra)
     return dataset
+
+
+def _identity(picture_id, outcome):
+    return {"id": picture_id, "file": outcome.file} if outcome.file else {"id": picture_id}
 
 
 def command_line(name, options):
@@ -296,9 +303,9 @@ def print_changes(dataset):
     groups = collections.OrderedDict()
     for entry in dataset["skipped"]:
         what = "no annotation" if entry["forgiven"] else "skipped"
-        groups.setdefault((entry["split"], what, entry["reason"]), []).append(entry["id"])
+        groups.setdefault((entry["split"], what, entry["reason"]), []).append(_shown(entry))
     for entry in dataset["changed"]:
-        groups.setdefault((entry["split"], entry["what"], entry["detail"]), []).append(entry["id"])
+        groups.setdefault((entry["split"], entry["what"], entry["detail"]), []).append(_shown(entry))
     rows = [(_some(names, len(names)),) + group for group, names in groups.items()]
     rows += [(_some(entry["names"], entry["count"]), "-", "not used", entry["reason"])
              for entry in dataset["unused"]]
@@ -316,6 +323,10 @@ def print_changes(dataset):
     Console(soft_wrap=False).print(table)
     if len(rows) > _ROWS_SHOWN:
         print("... and %d more reasons." % (len(rows) - _ROWS_SHOWN))
+
+
+def _shown(entry):
+    return "%s (%s)" % (entry["file"], entry["id"]) if "file" in entry else entry["id"]
 
 
 def _some(names, count):

@@ -171,6 +171,10 @@ def test_no_text_makes_run_lengths_end_the_run(text):
     (lambda content: content["images"].append(content["images"][0]), "gives the image id 0 to"),
     (lambda content: content["images"][0].pop("file_name"), "without id or file_name"),
     (lambda content: content["images"][0].update(id=None), "without id or file_name"),
+    # Half of a character, which JSON can write and no file can hold.
+    (lambda content: content["images"][0].update(id="\ud83d"), "without id or file_name"),
+    (lambda content: content["images"][0].update(file_name="\ud83d.jpg"), "without id or file_name"),
+    (lambda content: content["categories"][0].update(name="\ud83d"), "without id or name"),
     (lambda content: content["annotations"][0].update(image_id=99), "of an image 99 that it does not list"),
     (lambda content: content["annotations"][0].update(category_id=4), "of a category 4 that it does not list"),
     (lambda content: content["categories"].append({"id": 9, "name": "cat"}), "one name to two categories"),
@@ -203,11 +207,13 @@ def test_a_box_that_cannot_be_right_is_listed(tmp_path, encode, change, reason):
     assert [(entry["id"], reason in entry["reason"]) for entry in dataset["skipped"]] == [("2", True)]
 
 
-def test_missing_pictures_and_pictures_without_entry_are_listed(tmp_path, encode):
+def test_missing_pictures_and_pictures_without_entry_are_listed(tmp_path, encode, capsys):
     write(tmp_path, instances(), encode=encode)
     os.rename(str(tmp_path / "images" / "3.jpg"), str(tmp_path / "images" / "other.jpg"))
     dataset = convert(tmp_path, tmp_path / "out")
-    assert [(entry["id"], entry["reason"]) for entry in dataset["skipped"]] == [("3", "no picture of this name")]
+    assert dataset["skipped"] == [{"id": "3", "file": "3.jpg", "split": "train", "reason": "no picture of this name",
+                                   "forgiven": False}]
+    assert "3.jpg (3)" in capsys.readouterr().out
     assert dataset["unused"][0]["names"] == ["images/other.jpg"]
 
 
