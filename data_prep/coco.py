@@ -7,6 +7,7 @@ the API's models have num_classes outputs: COCO's own ids have gaps. The JSON is
 import functools
 import glob
 import hashlib
+import importlib
 import json
 import math
 import os
@@ -91,6 +92,8 @@ def plan(source_dir, name, options=Options()):
     splits_by_file = [_entries(path, content, category_names) for path, content in zip(paths, contents)]
     entries = _unique(paths, splits_by_file)
     classes = _classes(category_names, entries, options.label_map, source_dir)
+    if options.masks != "none":
+        importlib.import_module("data_prep.masks")  # here, so that the processes that convert share one numpy
     index = PictureIndex(source_dir)
     digest.update("".join("%s %s\n" % (image_id, _located(index, entries[image_id].image))
                           for image_id in sorted(entries)).encode("utf-8"))

@@ -201,8 +201,7 @@ def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
     ids = read_list(layout)
     refuse_unknown({breed_of(picture_id) for picture_id in ids}, classes, layout.trainval)
     if options.boxes == "body":
-        # Here, so that the processes that convert share one numpy.
-        importlib.import_module("data_prep.masks")
+        importlib.import_module("data_prep.masks")  # here, so that the processes that convert share one numpy
     index = PictureIndex(layout.images)
     recipe = features.Recipe({breed: number for number, breed in enumerate(classes, 1)}, options.masks)
     upstream = options.split.upstream is not False
