@@ -7,7 +7,7 @@ from typing import Any, List, NamedTuple, Optional
 INK, GRID = "#010101", "#020202"
 SERIES = ("#030301", "#030302", "#030303", "#030304", "#030305", "#030306")
 WIDTH, HEIGHT = 5.2, 2.6        # inches of 72 units; the page stretches them
-SMOOTH_FROM = 60                # points; fewer show what they show without help
+BINS = 200                      # a long training's values are drawn as so many means, over the range they had
 LOGARITHMIC_FROM = 20.0         # times between the smallest and the largest value
 
 
@@ -19,13 +19,12 @@ class Line(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """logarithmic: where the values span much. smooth: also a moving average. top: where the axis ends.
+    """logarithmic: where the values span much. top: where the axis ends.
     marks: a dot at each value.
     """
     title: str
     lines: List[Line]
     logarithmic: bool = False
-    smooth: bool = False
     top: Optional[float] = None
     marks: bool = False
 
@@ -58,7 +57,7 @@ def svg(chart, last_step, resumed=()):
 
 
 def _draw(axes, chart, last_step, resumed):
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
     for index, line in enumerate(chart.lines):
         colour = SERIES[index % len(SERIES)]
         # A dollar sign would begin a formula.
@@ -66,17 +65,18 @@ def _draw(axes, chart, last_step, resumed):
         points = [(step, value) for step, value in zip(line.steps, line.values) if value is not None]
         if not points:
             continue
-        smooth = chart.smooth and len(points) >= SMOOTH_FROM
-        steps, values = zip(*points)
-        axes.plot(steps, values, color=colour, linewidth=1 if smooth else 1.6, alpha=0.35 if smooth else 1,
-                  marker="o" if chart.marks or len(points) == 1 else None, markersize=4,
-                  clip_on=not chart.marks, label=None if smooth else label)
-        if smooth:
-            axes.plot(steps, _moving_average(values), color=colour, linewidth=1.8, label=label)
+        steps, values, lowest, highest = binned(*zip(*points))
+        axes.plot(steps, values, color=colour, linewidth=1.6, clip_on=not chart.marks, label=label,
+                  marker="o" if chart.marks or len(points) == 1 else None, markersize=4)
+        # Of several lines the ranges would cover each other.
+        if lowest is not None and len(chart.lines) == 1:
+            axes.fill_between(steps, lowest, highest, color=colour, alpha=0.25, linewidth=0)
     for step in sorted(set(resumed)):
         axes.axvline(step, color=INK, linewidth=0.8, linestyle=":", alpha=0.6)
     axes.set_title(chart.title, loc="left", fontsize=10, color=INK)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.xaxis.set_major_formatter(FuncFormatter(
+        lambda step, _: "%gk" % (step / 1000.0) if step and last_step >= 10000 else "%g" % step))
     _scale(axes, chart)
     axes.set_xlim(0, max(last_step, 1) * 1.02)
     axes.grid(color=GRID, linewidth=0.6)
@@ -104,12 +104,15 @@ def _scale(axes, chart):
     axes.set_ylim(min(min(values), 0), chart.top if chart.top else max(values) * 1.08 or 1)
 
 
-def _moving_average(values):
-    """Exponential, over about a thirtieth of the points."""
-    weight, averaged = 2.0 / (len(values) / 30.0 + 1), []
-    for value in values:
-        averaged.append(value if not averaged else averaged[-1] + min(weight, 1) * (value - averaged[-1]))
-    return averaged
+def binned(steps, values):
+    """(steps, means, lowest, highest) of about BINS groups of neighbours; the values themselves where they are few."""
+    if len(values) <= 2 * BINS:
+        return list(steps), list(values), None, None
+    edges = [len(values) * number // BINS for number in range(BINS + 1)]
+    groups = list(zip(edges, edges[1:]))
+    return ([steps[(first + end) // 2] for first, end in groups],
+            [sum(values[first:end]) / (end - first) for first, end in groups],
+            [min(values[first:end]) for first, end in groups], [max(values[first:end]) for first, end in groups])
 
 
 def _for_a_page(text, title):

@@ -266,8 +266,10 @@ def _tiles(story):
         tiles.append(("Input wait", "%.0f %%" % statistics.median(waits), "of a step, median"))
     secs = [_secs(start) for start in _all_starts(story.manifest)]
     if any(secs):
+        known = len([one for one in secs if one is not None])
         tiles.append(("Time", duration(sum(filter(None, secs))), "from start to end" if len(secs) == 1 else
-                      "in %d starts" % len(secs)))
+                      "in %d starts" % known if known == len(secs) else "in %d of %d starts; the others did not "
+                      "write down their end" % (known, len(secs))))
     return '<dl class="tiles">%s</dl>' % "".join(
         "<div><dt>%s</dt><dd>%s</dd><dd class=\"quiet\">%s</dd></div>" % tuple(map(html.escape, tile))
         for tile in tiles)
@@ -283,7 +285,7 @@ def _curves(story):
     resumed = [start.get("start_step") for start in _all_starts(story.manifest) if start.get("start_step")]
     steps = [record.step for record in story.records]
     lines = [
-        charts.Chart("Loss", [charts.Line("", steps, _column(story, "loss"))], logarithmic=True, smooth=True),
+        charts.Chart("Loss", [charts.Line("", steps, _column(story, "loss"))], logarithmic=True),
         charts.Chart("Accuracy", _accuracy(story), top=1, marks=True),
         charts.Chart("Parts of the loss", _parts(story, steps), logarithmic=True),
         charts.Chart("Learning rate", [charts.Line("", steps, _column(story, "learning_rate"))]),
@@ -353,7 +355,7 @@ def _evaluations(story):
     rows = [["%d%s" % (entry["step"], " (best, kept)" if entry is story.best else "")] + [
         _text(entry["metrics"].get(name)) for _, name in names] + [
         "%s of %s" % (entry.get("images", "?"), entry.get("images_expected", "?")), entry.get("weights", "?")]
-        for entry in story.evaluations]
+        for entry in reversed(story.evaluations)]
     of_class = story.best or story.evaluations[-1]
     return "<section><h2>Evaluation</h2>%s<h3>By class, step %d</h3>%s</section>" % (
         _table(["step"] + [label for label, _ in names] + ["pictures", "weights"], rows), of_class["step"],
@@ -388,7 +390,7 @@ def _starts(story):
         told = outcome(story)[0].lower() if last else str(start.get("outcome", "?")).replace(RUNNING, "killed")
         secs, code = _secs(start), start.get("exit_code")
         rows.append([_when(start.get("started")) or "?", "" if secs is None else duration(secs),
-                     str(start.get("start_step", "?")), _text(start.get("step")), told,
+                     str(start.get("start_step", "?")), _text(_last_step(story) if last else start.get("step")), told,
                      "" if code is None else str(code)])
     return "<section><h2>Starts</h2>%s</section>" % _table(
         ["started", "took", "from step", "to step", "outcome", "exit code"], rows)
