@@ -201,7 +201,8 @@ class _Evaluations(object):
             metrics["evaluations"] = before + [entry]
             self._keep_if_best(in_hand, entry, metrics)
             if _best(metrics) is entry:
-                shutil.copyfile(os.path.join(self._out, DRAWING), os.path.join(self._out, BEST_DRAWING))
+                with open(os.path.join(self._out, DRAWING), "rb") as drawn:
+                    files.write(os.path.join(self._out, BEST_DRAWING), drawn.read())
             metrics["best_step"] = _best(metrics)["step"]
             write_json(os.path.join(self._out, METRICS), metrics)
         finally:

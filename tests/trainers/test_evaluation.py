@@ -105,8 +105,9 @@ def run(tmp_path, write_checkpoint, monkeypatch, read_settings, project_dir):
     monkeypatch.setattr(evaluation, "time", types.SimpleNamespace(sleep=sleep, time=lambda: now[0]))
     monkeypatch.setattr(evaluation, "_build", lambda config, devices: run)
     monkeypatch.setattr(evaluation, "_write_events", lambda folder, result: None)
-    monkeypatch.setattr(draw, "sheet", lambda *args: b"a picture")
-    monkeypatch.setattr(evaluation, "StopRequest", lambda *args, **kwargs: types.SimpleNamespace(install=lambda: None))
+    monkeypatch.setattr(draw, "sheet", lambda *args: b"of step %d" % run.evaluated[-1])
+    monkeypatch.setattr(evaluation, "StopRequest",
+                        lambda *args, **kwargs: types.SimpleNamespace(install=lambda: None))
     monkeypatch.setattr(evaluation, "Health", lambda: types.SimpleNamespace(beat=lambda phase: None))
 
     def evaluate(mode="until_step", **settings):
@@ -281,6 +282,9 @@ class TestBest(object):
         run.save(2, 4, 6)
         run.start()
         assert run.best == run.metrics()["best_step"] == 4
+        for name, step in (("detections.png", 6), ("best_detections.png", 4)):
+            with open(os.path.join(run.folder, "eval", name), "rb") as drawing:
+                assert drawing.read() == b"of step %d" % step
 
     def test_the_best_of_another_training_gives_way(self, run):
         """Its step is the best again, but its weights are others."""
