@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from trainers import best, checkpoint_files, draw, evaluation
+from trainers import best, checkpoint_files, draw, evaluation, report
 from trainers.errors import Refused
 
 pytestmark = pytest.mark.usefixtures("protos")
@@ -38,6 +38,7 @@ class Run(object):
     def __init__(self, folder, write_checkpoint, config):
         self.folder = str(folder)
         self.values, self.later, self.evaluated, self.console = {}, [], [], Said()
+        self.reported = []      # how many were evaluated each time that the report was written
         self.images, self.slept, self.training, self.weights = 2, 0, None, "raw"
         self._write_checkpoint = write_checkpoint
         os.makedirs(self.folder)
@@ -105,6 +106,7 @@ def run(tmp_path, write_checkpoint, monkeypatch, read_settings, project_dir):
     monkeypatch.setattr(evaluation, "time", types.SimpleNamespace(sleep=sleep, time=lambda: now[0]))
     monkeypatch.setattr(evaluation, "_build", lambda config, devices: run)
     monkeypatch.setattr(evaluation, "_write_events", lambda folder, result: None)
+    monkeypatch.setattr(report, "try_write", lambda folder, console: run.reported.append(len(run.evaluated)))
     monkeypatch.setattr(draw, "sheet", lambda *args: b"of step %d" % run.evaluated[-1])
     monkeypatch.setattr(evaluation, "StopRequest",
                         lambda *args, **kwargs: types.SimpleNamespace(install=lambda: None))
@@ -152,7 +154,7 @@ class TestUntilStep(object):
     def test_takes_all_in_order_and_ends_with_the_last(self, run):
         run.save(2, 4, 6)
         assert run.start() == 0
-        assert run.evaluated == [2, 4, 6] and run.slept == 0
+        assert run.evaluated == [2, 4, 6] and run.slept == 0 and run.reported == [1, 2, 3]
 
     def test_takes_those_that_were_written_while_it_was_down(self, run):
         run.save(2)
