@@ -55,6 +55,15 @@ def write_temporary(path, data):
     return unfinished
 
 
+def sync(path):
+    """Wait until a file that was written and closed is on the disk. Raises OSError."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def json_bytes(value):
     """value as JSON that people can read and diff."""
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8")

@@ -111,9 +111,9 @@ class Written(NamedTuple):
 
 
 class Writer:
-    """Write records to a file, flushed to the disk when closed; `written` then says what is in it.
+    """Write records to a file; `written` says, when it is closed, what is in it.
 
-    The caller gives a temporary name and renames once everything that belongs together is whole.
+    The caller gives a temporary name, and syncs and renames once everything that belongs together is whole.
     """
 
     def __init__(self, path):
@@ -134,9 +134,7 @@ class Writer:
         return self
 
     def __exit__(self, *_):
-        with self._file:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+        self._file.close()
         self.written = Written(self._hash.hexdigest(), self._bytes, self._examples)
 
 

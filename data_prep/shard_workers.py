@@ -10,6 +10,7 @@ import hashlib
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from multiprocessing import connection
 from typing import NamedTuple
@@ -31,7 +32,7 @@ class Task(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """A finished shard under its temporary name. labels: {class id: boxes}. sizes: {(width, height): pictures}."""
+    """A finished shard, on the disk under its temporary name. labels: {class id: boxes}. sizes: {(width, height): pictures}."""
 
     task: Task
     unfinished: str
@@ -49,7 +50,7 @@ def run(tasks, convert, workers):
     convert: function(id) -> dataset.Outcome. Raises DataError; what was begun is then left to
     `files.remove_temporaries`.
     """
-    left, shards, processes = iter(range(len(tasks))), {}, {}
+    left, shards, processes, disk = iter(range(len(tasks))), {}, {}, _Disk()
     try:
         for _ in range(min(workers, len(tasks))):
             ours, theirs = multiprocessing.Pipe()
@@ -67,13 +68,45 @@ def run(tasks, convert, workers):
                         progress.update(message)
                     elif message:
                         number, shard = message
-                        shards[number] = shard._replace(task=tasks[number])
                         _give(ours, left)
+                        shards[number] = shard._replace(task=tasks[number])
+                        disk.sync(shard.unfinished)
+        disk.wait()
     finally:
         for process in processes.values():
             process.terminate()
             process.join()
     return [shards[number] for number in range(len(tasks))]
+
+
+class _Disk:
+    """Waits for files to be on the disk while others are converted."""
+
+    def __init__(self):
+        self._threads, self._errors = [], []
+
+    def sync(self, path):
+        thread = threading.Thread(target=self._sync, args=(path,), daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def wait(self):
+        """Returns when all are. Raises DataError."""
+        for thread in self._threads:
+            thread.join()
+        if self._errors:
+            raise _not_written(self._errors[0])
+
+    def _sync(self, path):
+        try:
+            files.sync(path)
+        except OSError as error:
+            self._errors.append(error)
+
+
+def _not_written(error):
+    return DataError("A shard could not be written: %s." % (error.strerror or error),
+                     "Free space on the disk or correct its permissions, and run the same command again.")
 
 
 def _give(ours, left):
@@ -122,8 +155,7 @@ def _convert_all(tasks, convert, pipe):
     except ConnectionError:
         raise
     except OSError as error:
-        return DataError("A shard could not be written: %s." % (error.strerror or error),
-                         "Free space on the disk or correct its permissions, and run the same command again.")
+        return _not_written(error)
     return 0
 
 

@@ -138,6 +138,18 @@ def test_a_disk_that_is_full_in_the_end_leaves_the_older_dataset(raw, tmp_path, 
     assert content(tmp_path / "out") == before
 
 
+def test_a_shard_that_does_not_reach_the_disk_is_told_and_leaves_the_older_dataset(raw, tmp_path, monkeypatch):
+    raw.convert(tmp_path / "out", shards=2)
+    before = content(tmp_path / "out")
+
+    def broken(path):
+        raise OSError(errno.EIO, "Input/output error")
+    monkeypatch.setattr(files, "sync", broken)
+    with pytest.raises(DataError, match="A shard could not be written: Input/output error"):
+        raw.convert(tmp_path / "out", shards=3)
+    assert content(tmp_path / "out") == before
+
+
 def test_the_processes_of_a_killed_run_end_with_it(raw, tmp_path):
     code = ("import sys, time; from data_prep import pictures; load = pictures.load\n"
             "pictures.load = lambda data, damaged: time.sleep(0.2) or load(data, damaged)\n"
