@@ -1,7 +1,6 @@
 """The Dockerfile on a base with Python 3.8, that of NVIDIA's TensorFlow 1 image. The stand-in has no TensorFlow,
 so this ends before the check that imports it: what is left to prove on the real base is that check."""
 import glob
-import json
 import os
 import subprocess
 
@@ -39,24 +38,16 @@ def base(engine, tmp_path_factory):
     subprocess.check_call(["cp", "-a", home, str(context / "python")])
     engine.images.build(path=str(context), tag=BASE, network_mode="host", rm=True)
     subprocess.check_call(["rm", "-r", str(context / "python")])
-    yield BASE
-    engine.images.remove(BASE, force=True)
+    return BASE
 
 
 @pytest.fixture
-def on_python38(base, compose, clone, engine):
+def on_python38(base, compose):
     """The Dockerfile's stage before TensorFlow is imported, built on that base; with what the build said."""
-    override = os.path.join(clone, compose.name + ".yaml")
-    with open(override, "w") as file:
-        json.dump({"services": {"data": {"image": BUILT, "build": {"target": "dependencies"}}}}, file)
-    try:
-        built = compose.call("-f", "compose.yaml", "-f", override, "--progress", "plain", "build", "data",
-                             BASE_IMAGE=base)
-    finally:
-        os.remove(override)
+    stage = {"services": {"data": {"build": {"target": "dependencies"}}}}
+    built = compose.build(image=BUILT, change=stage, BASE_IMAGE=base)
     assert built.code == 0, built.log
-    yield built.log
-    engine.images.remove(BUILT, force=True)
+    return built.log
 
 
 def test_it_is_built_from_the_locks_for_3_8_with_the_bases_numpy_and_protobuf(on_python38, engine):

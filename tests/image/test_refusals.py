@@ -26,6 +26,6 @@ def test_an_unknown_command_ends_with_2_and_the_commands(run):
 
 def test_data_that_cannot_be_made_does_not_hide_why_training_ends(compose):
     """The service data fails too, but compose would show only its exit code."""
-    up = compose.call("up", "--no-log-prefix", "train", DATASET="petz", DEVICE="cpu")
+    up = compose.call("up", "--no-log-prefix", "train", clean=False, DATASET="petz", DEVICE="cpu")
     assert "DATASET=petz is neither pets nor mini-pets nor a folder." in up.log
     assert compose.ended("train").code == 2
