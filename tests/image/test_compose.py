@@ -35,6 +35,18 @@ def test_one_command_trains_and_evaluates(compose, clone):
     exported = compose.call("run", "--rm", "export", RUN_DIR="runs/mirrored")
     assert exported.code == 0, exported.log
     assert os.path.exists(os.path.join(clone, "runs/mirrored/export/15/frozen_inference_graph.pb"))
+    # make_clone copied this picture with the rest of docs/.
+    found = compose.call("run", "--rm", "--volume", "./docs:/pictures:ro", "detect", "--model",
+                         "/runs/mirrored/export/15", "--out", "/runs/detections", "--min-score", "0",
+                         "/pictures/mini-pets-detections.png")
+    assert found.code == 0, found.log
+    assert os.path.getsize(os.path.join(clone, "runs/detections/mini-pets-detections.png")) > 0
+
+
+def test_preflight_answers_without_training(compose, clone):
+    done = compose.call("run", "--rm", "preflight", DEVICE="cpu", RUN_DIR="runs/never")
+    assert done.code == 0 and "Training can start" in done.log
+    assert not os.path.exists(os.path.join(clone, "runs/never"))
 
 
 def test_the_clone_trainer_trains_while_another_container_evaluates(compose, clone):
@@ -53,7 +65,8 @@ def test_the_clone_trainer_trains_while_another_container_evaluates(compose, clo
 
 
 def test_stopping_saves_a_checkpoint_first(compose, clone):
-    compose.call("up", "--detach", "train", DEVICE="cpu", NUM_GPUS="1", NUM_STEPS="100000",
+    # Not watched: signals have to find their way as they do for everybody.
+    compose.call("up", "--detach", "train", watched=False, DEVICE="cpu", NUM_GPUS="1", NUM_STEPS="100000",
                  RUN_DIR="runs/stopped")
     container = compose.container("train")
     while b"First step after" not in container.logs():
