@@ -339,13 +339,21 @@ def _clear_sync_replicas(config, devices, changes):
 
 def _refuse_unbatchable_shapes(config, devices):
     resizer = model_of(config).image_resizer
+    if resizer.WhichOneof("image_resizer_oneof") != "keep_aspect_ratio_resizer":
+        return
     share = config.train_config.batch_size // devices.count
-    if (share > 1 and resizer.WhichOneof("image_resizer_oneof") == "keep_aspect_ratio_resizer"
-            and not resizer.keep_aspect_ratio_resizer.pad_to_max_dimension):
+    padded, masks = resizer.keep_aspect_ratio_resizer.pad_to_max_dimension, _learns_masks(config)
+    if padded and masks:
+        # The model resizes them once more beside a picture of one channel, which the padding of three refuses.
+        raise Refused("The API cannot pad instance masks (pad_to_max_dimension in the config).",
+                      "Take it out, with BATCH_SIZE=%d (one picture a device), or take fixed_shape_resizer." %
+                      devices.count, SETTINGS_REFUSED)
+    if share > 1 and not padded:
         raise Refused("keep_aspect_ratio_resizer gives pictures of different sizes, which cannot share a batch of %d a "
                       "device." % share,
-                      "Set pad_to_max_dimension: true in the config, or BATCH_SIZE=%d (one picture a device)." %
-                      devices.count, SETTINGS_REFUSED)
+                      "Set %s in the config, or BATCH_SIZE=%d (one picture a device)." % (
+                          "fixed_shape_resizer" if masks else "pad_to_max_dimension: true", devices.count),
+                      SETTINGS_REFUSED)
 
 
 def _refuse_quantised_replicas(config, settings, devices):

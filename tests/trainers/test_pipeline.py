@@ -155,12 +155,12 @@ def with_fields(read_settings, dataset, two_cpus, project_dir):
     """function(change of the config, most_boxes and fields of dataset.json) -> Effective of a Faster R-CNN."""
     from trainers import pipeline
 
-    def make(change=lambda config: None, most_boxes=1, **fields):
+    def make(change=lambda config: None, most_boxes=1, batch_size="2", **fields):
         parsed = pipeline.parse(os.path.join(project_dir, "configs/faster_rcnn_resnet101_pets.config"))
         change(parsed)
         described = dataset._replace(description=dict(
             dataset.description, config=fields, most_boxes=most_boxes))
-        settings = read_settings(BATCH_SIZE="2", FINE_TUNE_CHECKPOINT="none")
+        settings = read_settings(BATCH_SIZE=batch_size, FINE_TUNE_CHECKPOINT="none")
         return pipeline.effective(parsed, settings, described, two_cpus)
     return make
 
@@ -192,6 +192,31 @@ def test_a_model_that_learns_masks_from_a_dataset_without_is_refused(with_fields
     with pytest.raises(Refused) as refused:
         with_fields(learn_masks, load_instance_masks=False)
     assert ("has none" in refused.value.what, refused.value.code) == (True, 2)
+
+
+def pad_and(*changes):
+    def change(config):
+        config.model.faster_rcnn.image_resizer.keep_aspect_ratio_resizer.pad_to_max_dimension = True
+        for one in changes:
+            one(config)
+    return change
+
+
+def test_masks_that_would_be_padded_are_refused_and_boxes_are_not(with_fields):
+    """The API's model fails on them while its graph is built, in both trainers and in the evaluation."""
+    masks = dict(load_instance_masks=True, mask_type="PNG_MASKS")
+    assert with_fields(pad_and(), **masks).config
+    with pytest.raises(Refused, match="cannot pad instance masks") as refused:
+        with_fields(pad_and(learn_masks), **masks)
+    assert refused.value.code == 2 and "BATCH_SIZE=2" in refused.value.do
+
+
+def test_pictures_of_different_sizes_may_be_padded_where_there_are_no_masks(with_fields):
+    masks = dict(load_instance_masks=True, mask_type="PNG_MASKS")
+    for change, way_out in ((lambda config: None, "pad_to_max_dimension: true"), (learn_masks, "fixed_shape_resizer")):
+        with pytest.raises(Refused, match="cannot share a batch of 2 a device") as refused:
+            with_fields(change, batch_size="4", **masks)
+        assert refused.value.do.startswith("Set %s in the config" % way_out)
 
 
 def test_a_config_that_does_not_parse_is_named_with_its_line(tmp_path):
