@@ -1,4 +1,6 @@
 """A model with instance masks, from its training to pictures with its masks drawn: one tiny run for all."""
+import glob
+import io
 import json
 import os
 
@@ -38,6 +40,32 @@ def test_masks_are_measured_each_class_and_shown(evaluated):
     assert "mask COCO AP" in evaluated.console and "; of masks " in evaluated.lines[-3]
     with open(os.path.join(evaluated.folder, "report.html"), encoding="utf-8") as page:
         assert "Mask COCO mAP" in page.read()
+
+
+@pytest.mark.usefixtures("protos")
+def test_what_masks_are_held_against_is_what_the_records_hold(evaluated, with_masks, monkeypatch, project_dir):
+    """At each picture's own size, although the model sees all of them squeezed into 96 x 96."""
+    from data_prep import records
+    from trainers import pipeline
+    config = pipeline.parse(os.path.join(evaluated.folder, "pipeline.config"))
+    monkeypatch.syspath_prepend(os.path.join(project_dir, "tests", "trainers", "scenarios"))
+    import tensorflow.compat.v1 as tf
+    import tiny_ssd
+    from object_detection.utils import config_util
+    from trainers import evaluate
+    tiny_ssd.register()
+    evaluator = evaluate.Evaluator(config_util.create_configs_from_pipeline_proto(config), tf.ConfigProto(), pictures=9)
+    pictures = evaluator.evaluate(os.path.join(evaluated.folder, "model.ckpt-3"), lambda count: None).pictures
+    recorded = {}
+    for path in glob.glob(str(with_masks / "*_val.record-*")):
+        for features in map(records.decode, records.read(path)):
+            recorded[features["image/source_id"][0].decode("utf-8")] = [
+                np.asarray(Image.open(io.BytesIO(mask))) > 0 for mask in features["image/object/mask"]]
+    assert len(pictures) == 9
+    for picture in pictures:
+        for mask, own in zip(picture.true_masks > 0, recorded[picture.source_id]):
+            assert mask.shape == own.shape == tuple(picture.size)
+            assert (mask & own).sum() > 0.9 * (mask | own).sum()
 
 
 def test_the_masks_of_each_file_are_compared(exported):
