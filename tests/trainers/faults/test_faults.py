@@ -16,26 +16,6 @@ TRAINERS = ["mirrored", "clone"]
 
 
 @pytest.fixture
-def start(tiny_command, ended):
-    """function(folder, when, **settings) -> Run; `when` is {start of a console line: function(process)}."""
-    def run(folder, when, **settings):
-        argv, options = tiny_command("train", folder, **dict({"NUM_STEPS": "100000"}, **settings))
-        lines = []
-        with subprocess.Popen(argv, **options) as process:
-            try:
-                for line in process.stdout:
-                    lines.append(line)
-                    for beginning, act in when.items():
-                        if line.startswith(beginning):
-                            act(process)
-                process.wait(timeout=60)
-            finally:
-                process.kill()
-        return ended(process.returncode, "".join(lines), str(folder))
-    return run
-
-
-@pytest.fixture
 def pictures(mini, tmp_path):
     """A copy of mini-pets' records to spoil (str)."""
     folder = str(tmp_path / "mini-pets")
