@@ -9,65 +9,18 @@ import argparse
 import base64
 import datetime
 import html
-import json
-import math
 import os
-import re
 import statistics
 import sys
-from typing import Any, Dict, List, NamedTuple, Optional
 
 from data_prep import files
-from trainers import charts, evaluation, manifest as manifests, run_dir as runs
+from trainers import charts, evaluation, run_dir as runs, story as stories
 from trainers.console import duration
 from trainers.errors import PREFLIGHT_FAILED, Refused
-from trainers.files import read_json
 
 NAME = "report.html"
-METRICS = "metrics.jsonl"
 STYLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "report.css")
 PACKAGES = ("python", "tensorflow-gpu", "tensorflow", "numpy", "protobuf", "pycocotools", "pillow", "nvidia-ml-py")
-NUMBERS = ("loss", "learning_rate", "images_per_sec", "input_wait_secs", "time")
-RUNNING = "running"
-GOOD, BAD, OPEN = "good", "bad", "open"
-# By the outcome in run.json: what to say of it, and its colour.
-OUTCOMES = {"finished": ("Finished", GOOD), "stopped early": ("Stopped early", GOOD), "stopped": ("Stopped", OPEN),
-            "diverged": ("Diverged", BAD), "stalled": ("Stalled", BAD), "failed": ("Failed", BAD),
-            "refused": ("Ended by an error", BAD)}
-
-
-class Record(NamedTuple):
-    """A line of metrics.jsonl; None where it has no number.
-
-    gpus: list of (percent, MiB), each may be None. losses: the parts of the loss by name.
-    """
-    step: int
-    loss: Optional[float]
-    learning_rate: Optional[float]
-    images_per_sec: Optional[float]
-    input_wait_secs: Optional[float]
-    time: Optional[float]
-    gpus: List[Any]
-    losses: Dict[str, float]
-
-
-class Story(NamedTuple):
-    """What a run left behind.
-
-    manifest: run.json. records: of metrics.jsonl, steps ascending. unreadable: lines of it that are none.
-    evaluations: entries of eval/metrics.json, steps ascending. best: the entry whose checkpoint is kept, None
-    without one. running: a training holds the lock. drawing: PNG bytes of example pictures, b"" without;
-    drawn_step: their step.
-    """
-    folder: str
-    manifest: Dict[str, Any]
-    records: List[Record]
-    unreadable: int
-    evaluations: List[Dict[str, Any]]
-    best: Optional[Dict[str, Any]]
-    running: bool
-    drawing: bytes
-    drawn_step: Optional[int]
 
 
 def write(run_dir):
@@ -78,7 +31,7 @@ def write(run_dir):
     """
     path = os.path.join(run_dir, NAME)
     try:
-        content = page(read(run_dir))
+        content = page(stories.read(run_dir))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Refused("What %s holds is not as a training or an evaluation wrote it (%s: %s)." % (
             run_dir, type(error).__name__, error), "Take %s and %s from a backup." % (
@@ -100,83 +53,6 @@ def try_write(run_dir, console, say=True):
         console.log_traceback()
         console.say("The report could not be written: %s" % (
             error.what if isinstance(error, Refused) else "%s: %s." % (type(error).__name__, error)))
-
-
-def read(run_dir):
-    """The Story of a run. Raises Refused."""
-    told = _read_json(os.path.join(run_dir, runs.MANIFEST))
-    if not isinstance(told, dict):
-        raise Refused("%s holds no run (no %s in it)." % (run_dir, runs.MANIFEST),
-                      "Name the folder of a run.")
-    records, unreadable = _records(os.path.join(run_dir, METRICS))
-    measured = _read_json(os.path.join(run_dir, evaluation.FOLDER, evaluation.METRICS)) or {}
-    entries = measured.get("evaluations", [])
-    best = [entry for entry in entries if entry["step"] == measured.get("best_step")]
-    drawing, step = _drawing(os.path.join(run_dir, evaluation.FOLDER), best, entries)
-    return Story(run_dir, told, records, unreadable, sorted(entries, key=lambda entry: entry["step"]),
-                 best[0] if best else None, runs.is_training(run_dir), drawing, step)
-
-
-def _read_json(path):
-    try:
-        return read_json(path)
-    except ValueError:
-        raise Refused("%s is damaged: it is no JSON." % path, "Move it away, or take it from a backup.",
-                      PREFLIGHT_FAILED)
-
-
-def _drawing(folder, best, entries):
-    """(PNG bytes, step) of the best evaluation's example pictures, else of the last one's."""
-    for name, drawn in ((evaluation.BEST_DRAWING, best), (evaluation.DRAWING, entries[-1:])):
-        try:
-            with open(os.path.join(folder, name), "rb") as file:
-                content = file.read()
-        except FileNotFoundError:
-            continue
-        if drawn:
-            return content, drawn[0]["step"]
-    return b"", None
-
-
-def _records(path):
-    """(list of Record, how many lines are none). Where a training was gone on with, what it repeated counts once.
-
-    A killed process may leave half a line at the end.
-    """
-    found, unreadable = [], 0
-    try:
-        with open(path, encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                record = _record(line)
-                if record is None:
-                    unreadable += 1
-                    continue
-                while found and found[-1].step >= record.step:
-                    found.pop()
-                found.append(record)
-    except FileNotFoundError:
-        pass
-    return found, unreadable
-
-
-def _record(line):
-    try:
-        told = json.loads(line)
-        step = _number(told["step"])
-    except (ValueError, TypeError, KeyError):
-        return None
-    gpus = told.get("gpus")
-    gpus = [(_number(gpu.get("percent")), _number(gpu.get("memory_mib"))) for gpu in gpus if isinstance(gpu, dict)
-            ] if isinstance(gpus, list) else []
-    losses = told.get("losses")
-    losses = {name: _number(value) for name, value in losses.items()} if isinstance(losses, dict) else {}
-    return None if step is None else Record(int(step), *[_number(told.get(name)) for name in NUMBERS], gpus=gpus,
-                                            losses=losses)
-
-
-def _number(value):
-    is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return value if is_one else None
 
 
 def page(story):
@@ -210,21 +86,13 @@ PAGE = """<!DOCTYPE html>
 """
 
 
-def outcome(story):
-    """(what to say, GOOD, BAD or OPEN) of how the run ended."""
-    told = str(story.manifest.get("outcome", ""))
-    if told == RUNNING:
-        return ("Running", OPEN) if story.running else ("Killed", BAD)
-    return OUTCOMES.get(told, (told or "Unknown", OPEN))
-
-
 def _head(story, title):
-    said, colour = outcome(story)
+    said, colour = stories.outcome(story)
     told = story.manifest
     settings, devices = told.get("settings", {}), told.get("devices", {})
     count, kind = devices.get("count"), "GPU" if devices.get("kind") == "gpu" else "virtual CPU device"
     sentence = "%s on %s, with the %s trainer on %s %s%s" % (
-        _extractor(told) or "A model", _of(told, "dataset", "name") or "unknown data", settings.get("trainer", "?"),
+        stories.extractor(told) or "A model", stories.field(told, "dataset", "name") or "unknown data", settings.get("trainer", "?"),
         count if count is not None else "?", kind, "" if count == 1 else "s")
     written = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
     return '<header><h1>%s <span class="outcome %s">%s</span></h1><p>%s.</p><p class="quiet">%s</p></header>' % (
@@ -233,7 +101,7 @@ def _head(story, title):
 
 
 def _how_it_ended(story):
-    told, said = story.manifest, outcome(story)[0]
+    told, said = story.manifest, stories.outcome(story)[0]
     if said == "Running":
         return "The training was going on, and what is below may have changed since."
     if said == "Killed":
@@ -246,7 +114,7 @@ def _how_it_ended(story):
 
 def _tiles(story):
     last = story.records[-1] if story.records else None
-    step, total = _last_step(story), _config_value(story.manifest, "num_steps")
+    step, total = stories.last_step(story), stories.config_value(story.manifest, "num_steps")
     tiles = [("Step", "-" if step is None else "%d" % step, "of %s" % total if total else "")]
     for entry in [story.best or (story.evaluations[-1] if story.evaluations else None)]:
         if entry is not None:
@@ -261,10 +129,10 @@ def _tiles(story):
     rates = [record.images_per_sec for record in story.records if record.images_per_sec]
     if rates:
         tiles.append(("Images/s", "%.1f" % statistics.median(rates), "median, all devices"))
-    waits = [share for share in _wait_shares(story) if share is not None]
+    waits = [share for share in stories.wait_shares(story) if share is not None]
     if waits:
         tiles.append(("Input wait", "%.0f %%" % statistics.median(waits), "of a step, median"))
-    secs = [_secs(start) for start in _all_starts(story.manifest)]
+    secs = [stories.secs(start) for start in stories.all_starts(story.manifest)]
     if any(secs):
         known = len([one for one in secs if one is not None])
         tiles.append(("Time", duration(sum(filter(None, secs))), "from start to end" if len(secs) == 1 else
@@ -275,14 +143,8 @@ def _tiles(story):
         for tile in tiles)
 
 
-def _last_step(story):
-    steps = [story.manifest.get("step")] + [record.step for record in story.records[-1:]]
-    steps = [step for step in steps if isinstance(step, int)]
-    return max(steps) if steps else None
-
-
 def _curves(story):
-    resumed = [start.get("start_step") for start in _all_starts(story.manifest) if start.get("start_step")]
+    resumed = [start.get("start_step") for start in stories.all_starts(story.manifest) if start.get("start_step")]
     steps = [record.step for record in story.records]
     lines = [
         charts.Chart("Loss", [charts.Line("", steps, _column(story, "loss"))], logarithmic=True),
@@ -290,9 +152,9 @@ def _curves(story):
         charts.Chart("Parts of the loss", _parts(story, steps), logarithmic=True),
         charts.Chart("Learning rate", [charts.Line("", steps, _column(story, "learning_rate"))]),
         charts.Chart("Images/s", [charts.Line("", steps, _column(story, "images_per_sec"))]),
-        charts.Chart("Input wait, % of a step", [charts.Line("", steps, _wait_shares(story))], top=100)]
+        charts.Chart("Input wait, % of a step", [charts.Line("", steps, stories.wait_shares(story))], top=100)]
     lines += _gpu_charts(story, steps)
-    ends = [_last_step(story) or 0] + [entry["step"] for entry in story.evaluations]
+    ends = [stories.last_step(story) or 0] + [entry["step"] for entry in story.evaluations]
     drawn = [charts.svg(chart, max(ends), resumed) for chart in lines if chart.has_points()]
     if not drawn:
         return "<section><h2>Curves</h2><p>No step was written down yet.</p></section>"
@@ -301,7 +163,7 @@ def _curves(story):
         notes.append("Dotted lines: the training was gone on with there.")
     if story.unreadable:
         notes.append("%d line%s of %s could not be read and %s left out." % (
-            story.unreadable, *(("", METRICS, "is") if story.unreadable == 1 else ("s", METRICS, "are"))))
+            story.unreadable, *(("", stories.METRICS, "is") if story.unreadable == 1 else ("s", stories.METRICS, "are"))))
     return '<section><h2>Curves</h2><div class="curves">%s</div>%s</section>' % (
         "".join("<figure>%s</figure>" % one for one in drawn),
         "".join('<p class="quiet">%s</p>' % html.escape(note) for note in notes))
@@ -322,18 +184,10 @@ def _parts(story, steps):
 
 def _accuracy(story):
     steps = [entry["step"] for entry in story.evaluations]
-    lines = [charts.Line(label, steps, [_number(entry["metrics"].get(name)) for entry in story.evaluations])
+    lines = [charts.Line(label, steps, [stories.number(entry["metrics"].get(name)) for entry in story.evaluations])
              for label, name in (("COCO mAP", evaluation.MAP), ("mAP@.5IOU", evaluation.MAP50),
                                  ("mask COCO mAP", evaluation.MASK_MAP))]
     return [line for line in lines if any(value is not None for value in line.values)]
-
-
-def _wait_shares(story):
-    """Percent of a step's time that it waits for its input, of each record; None where it is not known."""
-    batch = _config_value(story.manifest, "batch_size")
-    return [min(100.0, 100 * record.input_wait_secs * record.images_per_sec / batch)
-            if batch and record.input_wait_secs is not None and record.images_per_sec else None
-            for record in story.records]
 
 
 def _gpu_charts(story, steps):
@@ -368,7 +222,7 @@ def _by_class(story, entry):
     by = [key for key in ("per_class_ap", "per_class_ap50") if entry.get(key)][:1]
     order = sorted(names, key=lambda name: (-(entry[by[0]].get(name) or 0) if by else 0, name))
     rows = [[name] + [_text(entry[key].get(name)) for key, _ in columns] for name in order]
-    classes = _of(story.manifest, "dataset", "classes") or []
+    classes = stories.field(story.manifest, "dataset", "classes") or []
     without = len(set(classes) - names)
     note = '<p class="quiet">%d of %d classes have no validation box.</p>' % (without, len(classes)) if (
         without) else ""
@@ -385,12 +239,12 @@ def _pictures(story):
 
 def _starts(story):
     rows = []
-    for start in _all_starts(story.manifest):
+    for start in stories.all_starts(story.manifest):
         last = start is story.manifest
-        told = outcome(story)[0].lower() if last else str(start.get("outcome", "?")).replace(RUNNING, "killed")
-        secs, code = _secs(start), start.get("exit_code")
+        told = stories.outcome(story)[0].lower() if last else str(start.get("outcome", "?")).replace(stories.RUNNING, "killed")
+        secs, code = stories.secs(start), start.get("exit_code")
         rows.append([_when(start.get("started")) or "?", "" if secs is None else duration(secs),
-                     str(start.get("start_step", "?")), _text(_last_step(story) if last else start.get("step")), told,
+                     str(start.get("start_step", "?")), _text(stories.last_step(story) if last else start.get("step")), told,
                      "" if code is None else str(code)])
     return "<section><h2>Starts</h2>%s</section>" % _table(
         ["started", "took", "from step", "to step", "outcome", "exit code"], rows)
@@ -442,49 +296,9 @@ def _made_of(story):
         _pairs(rows), _details("All packages", "\n".join("%s %s" % one for one in sorted(versions.items()))))
 
 
-def _all_starts(told):
-    return [start for start in told.get("earlier") or [] if isinstance(start, dict)] + [told]
-
-
-def _secs(start):
-    began, ended = _time(start.get("started")), _time(start.get("ended"))
-    return (ended - began).total_seconds() if began and ended else None
-
-
-def _time(text):
-    try:
-        return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S%z")
-    except (TypeError, ValueError):
-        return None
-
-
 def _when(text):
-    when = _time(text)
+    when = stories.time_of(text)
     return when and when.strftime("%Y-%m-%d %H:%M:%S %z")
-
-
-def _of(told, *names):
-    for name in names:
-        told = told.get(name) if isinstance(told, dict) else None
-    return told
-
-
-def _extractor(told):
-    """The feature extractor's type in the effective config."""
-    match = re.search(r'feature_extractor \{\s*type: "([^"]*)"', "\n".join(map(str, told.get("config") or [])))
-    return match and match.group(1)
-
-
-def _config_value(told, name):
-    """An integer of the effective config's train_config; None where there is none."""
-    inside = False
-    for line in map(str, told.get("config") or []):
-        if not line.startswith(" "):
-            inside = line.startswith("train_config {")
-        match = re.match(r"  %s: (\d+)$" % name, line)
-        if inside and match:
-            return int(match.group(1))
-    return None
 
 
 def _text(value):

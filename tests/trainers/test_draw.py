@@ -7,7 +7,6 @@ from PIL import Image
 
 from data_prep import records
 from trainers import draw
-from trainers.compare import Detections
 
 HEIGHT, WIDTH = 40, 60
 

@@ -1,6 +1,5 @@
 """GPUs made up at NVML's boundary, the module pynvml: what is said of their use, and what of NVML's failures."""
 import inspect
-import os
 import sys
 import time
 import types

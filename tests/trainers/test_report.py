@@ -10,8 +10,7 @@ import sys
 
 import pytest
 
-from trainers import charts, report
-from trainers.errors import Refused
+from trainers import charts, report, story
 
 pytestmark = pytest.mark.usefixtures("protos")
 BOXES, BOXES50, MASKS = ("DetectionBoxes_Precision/mAP", "DetectionBoxes_Precision/mAP@.50IOU",
@@ -103,18 +102,18 @@ class TestMetrics(object):
     def test_what_a_resumed_training_repeated_counts_once_and_as_it_was_gone_on_from(self, write):
         run = write(records=[record(1, 9.0), record(100, 5.0), record(150, 4.0), record(101, 4.5), record(200, 2.0),
                              record(200, 2.0)])
-        found = report.read(str(run)).records
+        found = story.read(str(run)).records
         assert [(one.step, one.loss) for one in found] == [(1, 9.0), (100, 5.0), (101, 4.5), (200, 2.0)]
 
     def test_half_a_line_and_lines_that_are_none_are_left_out_and_said(self, write):
         run = write(records=[record(1), "[1, 2]\n", '{"step": true, "loss": 1}\n', "\n", record(2),
                              '{"step": 3, "lo'])
-        assert [one.step for one in report.read(str(run)).records] == [1, 2]
+        assert [one.step for one in story.read(str(run)).records] == [1, 2]
         assert "4 lines of metrics.jsonl could not be read and are left out." in page_of(run).text
 
     def test_values_that_are_no_numbers_leave_a_gap(self, write):
         run = write(records=[record(1, None), '{"step": 2, "loss": NaN, "images_per_sec": "fast", "gpus": 5}\n'])
-        found = report.read(str(run)).records
+        found = story.read(str(run)).records
         assert [one.loss for one in found] == [None, None] and found[1].images_per_sec is None
         page_of(run)
 
@@ -149,9 +148,9 @@ class TestOutcome(object):
         ({"outcome": "stalled"}, "Stalled"), ({"outcome": "refused"}, "Ended by an error"),
         ({"outcome": "failed", "exit_code": 1}, "Failed"), ({"outcome": "running"}, "Killed")])
     def test_each_is_said(self, changes, said, write):
-        story = report.read(str(write(changes)))
-        assert report.outcome(story)[0] == said
-        assert "exit code %d" % changes.get("exit_code", 0) in report.page(story) or said == "Killed"
+        told = story.read(str(write(changes)))
+        assert story.outcome(told)[0] == said
+        assert "exit code %d" % changes.get("exit_code", 0) in report.page(told) or said == "Killed"
 
     def test_a_training_that_goes_on_is_not_called_killed(self, write):
         run = write({"outcome": "running", "ended": None, "exit_code": None, "step": None}, [record(7)])
