@@ -1,6 +1,6 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
-.PHONY: help train eval preflight export detect mini-pets pets-tfrecord tensorboard setup
+.PHONY: help train eval report preflight export detect mini-pets pets-tfrecord tensorboard setup
 .PHONY: test test-fast test-full test-faults test-api test-image smoke lock pin-base sbom clean
 
 PYTHON ?= python3
@@ -14,6 +14,9 @@ train:  ## train, evaluate and show the result: on all GPUs, or on the CPU where
 
 eval:  ## evaluate the checkpoints of a run (RUN_DIR=)
 	@$(LAUNCH) eval
+
+report:  ## write the page that tells a run, report.html, anew (RUN_DIR=)
+	@$(LAUNCH) report
 
 export:  ## write a trained model as frozen graph, SavedModel and TFLite (RUN_DIR=, CHECKPOINT=, OUT=)
 	@$(LAUNCH) export $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") $(if $(OUT),--out "$(OUT)")

@@ -7,6 +7,7 @@ COMMANDS = {
              "evaluate"),
     "export": ("write a frozen graph, a SavedModel and a TFLite file of a checkpoint", "trainers.export", "export"),
     "detect": ("draw what an exported model finds on pictures", "trainers.detect", "detect"),
+    "report": ("tell a run on one page, report.html, without TensorFlow", "trainers.report", "rewrite"),
     "preflight": ("look whether a training can work here, without TensorFlow [--json]", "trainers.preflight",
                   "preflight"),
     "data": ("make a dataset: mini-pets, pets [--source DIR], voc or coco --source DIR --out DIR", "trainers.data",

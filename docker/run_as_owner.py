@@ -11,7 +11,8 @@ ENTRYPOINT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file
 RUNS = "/runs"
 
 # command: the folder it writes. No more than that is asked for: to train, data may be read-only.
-WRITES = {"train": RUNS, "eval": RUNS, "preflight": RUNS, "export": RUNS, "data": "/data"}
+WRITES = {"train": RUNS, "eval": RUNS, "preflight": RUNS, "export": RUNS, "report": RUNS,
+          "data": "/data"}
 
 # As in the table of exit codes.
 SETTINGS_REFUSED = 2
@@ -48,7 +49,7 @@ def refusal(command):
 def lost(command, environ):
     """Two sentences when RUN_DIR is in no folder of the host's, and its results would go with the container."""
     run_dir = environ.get("RUN_DIR")
-    if command not in ("train", "eval", "preflight", "export") or not run_dir:
+    if WRITES.get(command) != RUNS or not run_dir:
         return None
     if os.path.realpath(run_dir).startswith(RUNS + os.sep):
         return None

@@ -25,6 +25,7 @@ usage: python3 -m launcher COMMAND
   eval              evaluate the checkpoints of a run
   export [ARGS]     write the files of a trained model (entrypoint.py export --help)
   detect ARGS       draw what an export finds on pictures (entrypoint.py detect --help)
+  report            write a run's page, report.html, anew
   preflight         say whether a training can work here
   data NAME         prepare the dataset mini-pets or pets (PETS_DIR: a folder with the pictures)
   tensorboard       show the curves of runs/ on 127.0.0.1:6006
@@ -107,14 +108,22 @@ def run_entrypoint(command, arguments, environ):
     return in_environment(environ, ["entrypoint.py", command])
 
 
+def report(arguments, environ):
+    return run_without_devices("report", arguments, environ)
+
+
 def export(arguments, environ):
+    return run_without_devices("export", arguments, environ)
+
+
+def run_without_devices(command, arguments, environ):
     # Only converting pets reads PETS_DIR, and compose would refuse to start anything where it names no folder.
     environ = dict(environ, PETS_DIR="")
     place = find_place(environ, gpus=None)
     say(place.line)
     if place.kind == "docker":
-        return in_container(environ, ["export"] + arguments)
-    return in_environment(environ, ["entrypoint.py", "export"] + arguments)
+        return in_container(environ, [command] + arguments)
+    return in_environment(environ, ["entrypoint.py", command] + arguments)
 
 
 def detect(arguments, environ):
@@ -209,6 +218,7 @@ COMMANDS = {
     "train": train,
     "eval": evaluate,
     "preflight": preflight,
+    "report": report,
     "export": export,
     "detect": detect,
     "data": data,

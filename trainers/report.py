@@ -1,33 +1,37 @@
 """RUN_DIR/report.html: one page that tells a run, from what the run left behind. No network, no TensorFlow.
 
-    python -m trainers.report RUN_DIR
-
 Names of classes, paths and settings are other people's text: everything goes through html.escape, and the page
 allows neither scripts nor anything from elsewhere.
 """
-import argparse
 import base64
 import datetime
 import html
 import os
 import statistics
-import sys
 
 from data_prep import files
-from trainers import charts, evaluation, run_dir as runs, story as stories
+from trainers import charts, dataset as datasets, evaluation, run_dir as runs, story as stories
 from trainers.console import duration
-from trainers.errors import PREFLIGHT_FAILED, Refused
+from trainers.errors import PREFLIGHT_FAILED, Refused, refuse_arguments
 
 NAME = "report.html"
 STYLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "report.css")
 PACKAGES = ("python", "tensorflow-gpu", "tensorflow", "numpy", "protobuf", "pycocotools", "pillow", "nvidia-ml-py")
 
 
+def rewrite(settings, console, arguments):
+    """`entrypoint.py report`: the page of RUN_DIR anew, for instance after a kill. Returns the exit code, 0."""
+    refuse_arguments("report", arguments)
+    console.say("Wrote %s." % write(settings.run_dir or runs.default(datasets.locate(settings)[0],
+                                                                     settings.trainer.value)))
+    return 0
+
+
 def write(run_dir):
     """Writes RUN_DIR/report.html anew; returns its path.
 
     Raises:
-        Refused: there is no run, or what it left cannot be read.
+        Refused: there is no run, what it left cannot be read, or the page cannot be written.
     """
     path = os.path.join(run_dir, NAME)
     try:
@@ -36,7 +40,11 @@ def write(run_dir):
         raise Refused("What %s holds is not as a training or an evaluation wrote it (%s: %s)." % (
             run_dir, type(error).__name__, error), "Take %s and %s from a backup." % (
                 runs.MANIFEST, os.path.join(evaluation.FOLDER, evaluation.METRICS)), PREFLIGHT_FAILED)
-    files.write(path, content.encode("utf-8", "replace"))
+    try:
+        files.write(path, content.encode("utf-8", "replace"))
+    except OSError as error:
+        raise Refused("%s cannot be written: %s." % (path, error.strerror),
+                      "Free some space, or make the folder writable.", PREFLIGHT_FAILED)
     return path
 
 
@@ -321,23 +329,3 @@ def _pairs(rows):
 def _details(summary, text):
     return "<details><summary>%s</summary><pre>%s</pre></details>" % (
         html.escape(summary), html.escape(text)) if text else ""
-
-
-def main(arguments=None):
-    """Returns the exit code: 0, or that of the Refused."""
-    parser = argparse.ArgumentParser(prog="python -m trainers.report", description=__doc__.splitlines()[0])
-    parser.add_argument("run_dir", metavar="RUN_DIR", help="the folder of a run")
-    asked = parser.parse_args(arguments)
-    try:
-        print("Wrote %s." % write(asked.run_dir))
-    except Refused as refused:
-        print("%s %s" % (refused.what, refused.do), file=sys.stderr)
-        return refused.code
-    except OSError as error:
-        print("%s cannot be written: %s." % (os.path.join(asked.run_dir, NAME), error.strerror), file=sys.stderr)
-        return PREFLIGHT_FAILED
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -32,6 +32,10 @@ def test_one_command_trains_and_evaluates(compose, clone):
     written -= {"/usr", "/usr/sbin", "/usr/sbin/docker-init"}
     assert [path for path in written if not path.startswith(("/tmp", "/runs", "/data"))] == []
     assert_evaluated(clone, "runs/mirrored", 15)
+    page = os.path.join(clone, "runs/mirrored/report.html")
+    os.remove(page)
+    told = compose.call("run", "--rm", "report", RUN_DIR="runs/mirrored")
+    assert told.code == 0 and os.path.getsize(page) > 10000, told.log
     exported = compose.call("run", "--rm", "export", RUN_DIR="runs/mirrored")
     assert exported.code == 0, exported.log
     assert os.path.exists(os.path.join(clone, "runs/mirrored/export/15/frozen_inference_graph.pb"))

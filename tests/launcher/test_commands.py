@@ -273,6 +273,14 @@ def test_export_passes_its_arguments_on(machine):
     assert "ran entrypoint.py export --checkpoint newest " in out.splitlines()[-1]
 
 
+def test_report_runs_where_trainings_run(machine):
+    machine.add_python()
+    assert "ran entrypoint.py report " in machine.run("report", RUN_DIR="runs/mine").out.splitlines()[-1]
+    machine.add_docker()
+    machine.run("report", RUN_DIR="runs/mine")
+    assert machine.calls("docker compose")[-1].endswith(" report")
+
+
 def test_export_in_docker_runs_its_own_service(machine):
     machine.add_docker()
     machine.run("export", "--checkpoint", "newest")

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from trainers import charts, report, story
+from trainers.errors import Refused
 
 pytestmark = pytest.mark.usefixtures("protos")
 BOXES, BOXES50, MASKS = ("DetectionBoxes_Precision/mAP", "DetectionBoxes_Precision/mAP@.50IOU",
@@ -96,6 +97,13 @@ def page_of(run):
     path = report.write(str(run))
     with open(path, encoding="utf-8") as file:
         return Page(file.read())
+
+
+def refusal(run):
+    """(exit code, what is wrong)"""
+    with pytest.raises(Refused) as refused:
+        report.write(str(run))
+    return refused.value.code, refused.value.what
 
 
 class TestMetrics(object):
@@ -243,24 +251,23 @@ class TestSafety(object):
 class TestCommand(object):
     def test_it_needs_no_tensorflow(self, write, api_dir, project_dir):
         run = write(records=[record(1), record(2)])
-        code = ("import sys; from trainers import report; code = report.main([sys.argv[1]]); "
-                "sys.exit(code or ('tensorflow' in sys.modules))")
-        subprocess.run([sys.executable, "-c", code, str(run)], cwd=project_dir, check=True,
-                       env=dict(os.environ, PYTHONPATH=api_dir), stdout=subprocess.PIPE)
+        code = ("import sys, entrypoint; code = entrypoint.main(['report']); "
+                "sys.exit(code or 9 * ('tensorflow' in sys.modules))")
+        done = subprocess.run([sys.executable, "-c", code], cwd=project_dir, check=True, stdout=subprocess.PIPE,
+                              env=dict(os.environ, PYTHONPATH=api_dir, RUN_DIR=str(run)), universal_newlines=True)
+        assert done.stdout.strip() == "Wrote %s." % (run / "report.html")
         assert (run / "report.html").stat().st_size > 10000
 
-    def test_what_is_no_run_is_refused(self, tmp_path, write, capsys):
-        assert report.main([str(tmp_path)]) == 2
-        assert "holds no run (no run.json in it)" in capsys.readouterr().err
+    def test_what_is_no_run_is_refused(self, tmp_path, write):
+        assert refusal(tmp_path) == (2, "%s holds no run (no run.json in it)." % tmp_path)
         run = write()
         (run / "run.json").write_text("{")
-        assert report.main([str(run)]) == 3
-        assert "is damaged: it is no JSON" in capsys.readouterr().err
+        assert refusal(run) == (3, "%s is damaged: it is no JSON." % (run / "run.json"))
 
     @pytest.mark.parametrize("changes", [{"settings": [1]}, {"dataset": {"shards": 3}}, {"devices": "many"}])
-    def test_what_no_training_wrote_is_said(self, changes, write, capsys):
-        assert report.main([str(write(changes))]) == 3
-        assert "is not as a training or an evaluation wrote it" in capsys.readouterr().err
+    def test_what_no_training_wrote_is_said(self, changes, write):
+        code, what = refusal(write(changes))
+        assert code == 3 and "is not as a training or an evaluation wrote it" in what
 
     def test_at_the_end_of_something_else_a_failure_is_said_and_no_more(self, tmp_path):
         from trainers.console import Console
@@ -273,7 +280,7 @@ class TestCommand(object):
         report.write(str(run))
         before = (run / "report.html").read_bytes()
         monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-        assert report.main([str(run)]) == 3
+        assert refusal(run) == (3, "%s cannot be written: No space left on device." % (run / "report.html"))
         assert (run / "report.html").read_bytes() == before
         assert [name for name in os.listdir(str(run)) if name.endswith(".tmp")] == []
 
