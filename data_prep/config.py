@@ -45,7 +45,7 @@ def _facts(config):
     return Facts(
         num_classes=getattr(model, "num_classes", None) or None,
         label_map=reader.label_map_path if os.path.isfile(reader.label_map_path) else None,
-        max_boxes=config.train_config.max_number_of_boxes,
+        max_boxes=reader.max_number_of_boxes,
         masks=_MASK_TYPES[reader.mask_type] if reader.load_instance_masks else None,
         resize=_resizer(getattr(model, "image_resizer", None)))
 

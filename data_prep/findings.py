@@ -96,7 +96,7 @@ KINDS = collections.OrderedDict((
     ("config-masks", Kind(ERROR, "The config loads masks that the records do not have.",
                           "Set load_instance_masks and mask_type in both input readers as the records are.")),
     ("many-boxes", Kind(WARNING, "A picture has more boxes than max_number_of_boxes; the rest is cut off.",
-                        "Set max_number_of_boxes in train_config and both input readers to the largest number.")),
+                        "Set max_number_of_boxes in both input readers to the largest number.")),
     ("no-boxes", Kind(ERROR, "No picture has a box.", "Look at how the annotations are read, and convert again.")),
     ("class-without-box", Kind(WARNING, "A class of the label map has no box.",
                                "Remove the class, or add pictures of it.")),

@@ -337,7 +337,8 @@ def test_a_config_says_classes_input_size_boxes_and_masks(tmp_path, label_map):
         model { ssd { num_classes: 2 image_resizer { keep_aspect_ratio_resizer { min_dimension: 60
                 max_dimension: 100 } } } }
         train_config { max_number_of_boxes: 2 }
-        train_input_reader { label_map_path: "%s" load_instance_masks: true mask_type: PNG_MASKS }""" % label_map,
+        train_input_reader { label_map_path: "%s" load_instance_masks: true mask_type: PNG_MASKS
+                             max_number_of_boxes: 2 }""" % label_map,
                                        encoding="utf-8")
     facts = config.read(str(tmp_path / "a.config"))
     assert (facts.num_classes, facts.label_map, facts.max_boxes, facts.masks) == (2, label_map, 2, "png")
