@@ -95,6 +95,24 @@ def make_clone(folder):
     return folder
 
 
+def build_cache(engine):
+    """Ids of what the engine keeps of builds."""
+    return {record["ID"] for record in engine.df().get("BuildCache") or []}
+
+
+def forget(engine, image, records):
+    """Removes an image and what the engine keeps of its build, which nothing will ask for again."""
+    if engine.images.list(image):
+        engine.images.remove(image, force=True)
+    before = None
+    # What a record was made from goes after it, in a later turn.
+    while records and records != before:
+        for record in records:
+            filters = json.dumps({"id": {record: True}})
+            engine.api.post(engine.api.base_url + "/build/prune", params={"filters": filters}).raise_for_status()
+        before, records = records, records & build_cache(engine)
+
+
 def override(image, watched):
     """What tests change in compose.yaml: the image's name and, to see leftover processes, what starts first."""
     with open(os.path.join(ROOT, "compose.yaml")) as file:

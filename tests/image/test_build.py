@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from containers import IMAGE, ROOT
+from containers import IMAGE, ROOT, build_cache, forget
 
 pytestmark = pytest.mark.image
 
@@ -112,18 +112,6 @@ def listing(engine, image, folder="/opt/tfod-train"):
     return found
 
 
-def build_cache(engine):
-    """Ids of what the engine keeps of builds."""
-    return {record["ID"] for record in engine.df().get("BuildCache") or []}
-
-
-def forget(engine, records):
-    """Removes from the engine what it keeps of one build; nothing will ask for it again."""
-    for record in records:
-        filters = json.dumps({"id": {record: True}})
-        engine.api.post(engine.api.base_url + "/build/prune", params={"filters": filters}).raise_for_status()
-
-
 def test_two_builds_of_one_commit_give_the_same_files(compose, engine, image, clone):
     """Packages, API and project: content, mode and time; the second build takes nothing from a cache."""
     first = listing(engine, image)
@@ -135,7 +123,7 @@ def test_two_builds_of_one_commit_give_the_same_files(compose, engine, image, cl
         assert re.search(r"Building on \S+ with Python 3\.\d\.", built.log)
         second = listing(engine, engine.images.get(again))
     finally:
-        forget(engine, build_cache(engine) - cached)
+        forget(engine, again, build_cache(engine) - cached)
     assert len(first) > 5000
     assert sorted(name for name in set(first) | set(second) if first.get(name) != second.get(name)) == []
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from containers import ROOT
+from containers import ROOT, build_cache, forget
 
 pytestmark = pytest.mark.image
 
@@ -42,12 +42,15 @@ def base(engine, tmp_path_factory):
 
 
 @pytest.fixture
-def on_python38(base, compose):
+def on_python38(base, compose, engine):
     """The Dockerfile's stage before TensorFlow is imported, built on that base; with what the build said."""
     stage = {"services": {"data": {"build": {"target": "dependencies"}}}}
+    cached = build_cache(engine)
     built = compose.build(image=BUILT, change=stage, BASE_IMAGE=base)
     assert built.code == 0, built.log
-    return built.log
+    yield built.log
+    # The base is another one each time, so none of it would be used again.
+    forget(engine, BUILT, build_cache(engine) - cached)
 
 
 def test_it_is_built_from_the_locks_for_3_8_with_the_bases_numpy_and_protobuf(on_python38, engine):
