@@ -7,6 +7,8 @@ from PIL import Image
 
 from data_prep.boxes import Box
 
+_RUNS = 3       # Z_RLE of zlib.h
+
 
 def turn(mask, orientation):
     """The mask after its picture, stored as Exif's orientation (1-8) says, was stood upright."""
@@ -34,12 +36,15 @@ def array(image):
 
 
 def png(mask):
-    """A PNG with one bit a pixel, and little effort for compression.
+    """A PNG with one bit a pixel, and little effort for compression: of runs alone, which is what a mask has.
 
-    Against the API's eight bits at Pillow's default effort that is half of the bytes in a seventh of the time.
+    Against the API's eight bits at Pillow's default effort that is two thirds of the bytes in a seventh of the time.
     """
+    height, width = mask.shape
+    # Image.fromarray(mask) is the same, by a byte for each pixel.
+    image = Image.frombytes("1", (width, height), numpy.packbits(mask, axis=1).tobytes())
     out = io.BytesIO()
-    Image.fromarray(mask).save(out, "PNG", compress_level=1)
+    image.save(out, "PNG", compress_level=1, compress_type=_RUNS)
     return out.getvalue()
 
 

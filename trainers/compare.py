@@ -51,12 +51,13 @@ def difference(expected, found, near, tied, most):
     """Matches each detection with the nearest of its class, the best first, and says how far they are apart.
 
     By matching and not by rank: two scores that differ in the seventh digit change places without meaning. For the
-    same reason a full list may end in others: of those without a match there, a tenth of the list is not counted.
+    same reason a full list may end in others: of those without a match there, a tenth of the list is not counted,
+    and what is not the same detection there has no match, however near.
 
     Args:
         expected, found: Detections.
         near: what is farther apart than this, in a coordinate or in the score, is no match.
-        tied: scores this near to the lowest of a full list are its end.
+        tied: scores this near to the lowest of a full list are its end, where matches are no farther apart than this.
         most: how many detections a full list has.
 
     Returns:
@@ -64,21 +65,22 @@ def difference(expected, found, near, tied, most):
     """
     free = np.ones(len(found.scores), bool)
     result, alone = NONE, []
+    lowest = [one.scores.min() for one in (expected, found) if len(one.scores) >= most]
+    end = max(lowest) + tied if lowest else -np.inf
     for index in _best_first(expected):
         box, score, class_id = expected.boxes[index], expected.scores[index], expected.classes[index]
         boxes_apart = np.abs(found.boxes - box).max(axis=1, initial=0)
         scores_apart = np.abs(found.scores - score)
         apart = np.where(free & (found.classes == class_id), np.maximum(boxes_apart, scores_apart), np.inf)
         nearest = int(apart.argmin()) if len(apart) else None
-        if nearest is None or apart[nearest] > near:
+        if nearest is None or apart[nearest] > (tied if score <= end else near):
             alone.append(score)
             continue
         free[nearest] = False
         result = result.and_of(Difference(float(boxes_apart[nearest]), float(scores_apart[nearest]), 1, 0,
                                           _masks_apart(expected.masks, found.masks, index, nearest)))
     alone = np.array(alone + list(found.scores[free]))
-    lowest = [one.scores.min() for one in (expected, found) if len(one.scores) >= most]
-    at_the_end = int((alone <= max(lowest) + tied).sum()) if lowest and len(alone) else 0
+    at_the_end = int((alone <= end).sum())
     return result.and_of(Difference(0.0, 0.0, 0, len(alone) - min(at_the_end, most // 10)))
 
 

@@ -55,6 +55,15 @@ def test_a_full_list_may_end_in_others_but_not_many():
     assert not difference(cats + [LAST, CAT], cats + [ends[0], CAT]).within(1e-3, 1e-3, 0)
 
 
+def test_a_neighbour_at_the_end_of_a_full_list_is_not_taken_for_the_one_that_fell_off():
+    cats = [moved(CAT, by=0.02 * index) for index in range(19)]
+    ends = [LAST, moved(LAST, by=0.05, score=0.0005)]
+    assert difference(cats + ends[:1], cats + ends[1:], most=20) == (0, 0, 19, 0, 0)
+    assert difference(cats + ends[:1], cats + ends[1:], most=100).boxes == pytest.approx(0.05)
+    far = [moved(CAT, by=0.02 * index) for index in range(18)] + [moved(CAT, by=0.36 + 0.05)]
+    assert not difference(cats + [LAST], far + [LAST], most=20).within(1e-3, 1e-3, 0)
+
+
 def test_masks_are_compared_of_those_that_match():
     inside, half = [[1, 0], [0, 0]], [[1, 0], [0.25, 0]]
     one = masked(detections(CAT, DOG), inside, half)
