@@ -10,7 +10,7 @@ import time
 import pytest
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COPIED = ("launcher", "docker", "object_detection_patches", "Makefile")
+COPIED = ("launcher", "trainers", "docker", "object_detection_patches", "Makefile")
 
 pytestmark = pytest.mark.long
 

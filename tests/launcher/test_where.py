@@ -1,5 +1,9 @@
 """The decisions, with answers made up: where to run, and on which devices."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from launcher import LaunchError, where
@@ -185,3 +189,9 @@ def test_a_container_sees_the_pictures_of_detect_where_the_host_has_them(tmp_pat
                        "--volume", "{0}:{0}:ro".format(inside("pictures")),
                        "--volume", "{0}:{0}".format(inside("drawn"))]
     assert (tmp_path / "drawn").is_dir()
+
+
+def test_the_launcher_needs_nothing_but_the_standard_library():
+    done = subprocess.run([sys.executable, "-S", "-m", "launcher", "help"], stdout=subprocess.PIPE, check=True,
+                          cwd=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    assert done.stdout.startswith(b"usage: python3 -m launcher COMMAND")
