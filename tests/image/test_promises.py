@@ -7,7 +7,7 @@ from containers import Compose
 
 pytestmark = pytest.mark.image
 
-SERVICES = {"data", "train", "eval", "preflight", "export", "detect", "tensorboard"}
+SERVICES = {"data", "train", "eval", "preflight", "report", "export", "detect", "tensorboard"}
 TRAINERS = ("train", "eval", "preflight")
 
 
