@@ -42,7 +42,7 @@ setup:  ## prepare the place where training runs, without training
 test:  ## all tests but the long ones and those of the image (up to 15 minutes)
 	@$(LAUNCH) pytest -m "not long and not image"
 
-test-fast:  ## the tests that neither train nor load TensorFlow (under 90 seconds)
+test-fast:  ## the tests that neither train nor load TensorFlow (3 minutes)
 	@$(LAUNCH) pytest -m "not tensorflow and not training and not long and not image"
 
 test-full: test  ## `make test`, then the long tests (up to 45 minutes)
