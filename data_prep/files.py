@@ -56,7 +56,7 @@ def write_temporary(path, data):
 
 
 def sync(path):
-    """Wait until a file that was written and closed is on the disk. Raises OSError."""
+    """Wait until a file that was written and closed, or a folder's list of names, is on the disk. Raises OSError."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -257,11 +257,7 @@ def _flush(folder):
     """Sees that what is renamed next is on the disk."""
     for parent, _, names in os.walk(folder):
         for path in [os.path.join(parent, name) for name in names] + [parent]:
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            files.sync(path)
 
 
 def _remove_left_over(out):

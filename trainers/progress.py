@@ -12,9 +12,8 @@ from trainers import batch_ids, checkpoint_list, diverged, early_stop, gpu_use, 
 from trainers.console import duration
 from trainers.errors import PREFLIGHT_FAILED, Refused
 from trainers.gpu_use import GpuWatch
-from trainers.run_dir import check_free_space, checkpoints, free_bytes, newest_checkpoint
+from trainers.run_dir import METRICS, check_free_space, checkpoints, free_bytes, newest_checkpoint
 
-METRICS = "metrics.jsonl"
 WINDOW_SECS = 30
 STEPS_FOR_A_RATE = 5
 METRICS_EVERY_SECS = 5

@@ -171,7 +171,7 @@ def _curves(story):
         notes.append("Dotted lines: the training was gone on with there.")
     if story.unreadable:
         notes.append("%d line%s of %s could not be read and %s left out." % (
-            story.unreadable, *(("", stories.METRICS, "is") if story.unreadable == 1 else ("s", stories.METRICS, "are"))))
+            story.unreadable, *(("", runs.METRICS, "is") if story.unreadable == 1 else ("s", runs.METRICS, "are"))))
     return '<section><h2>Curves</h2><div class="curves">%s</div>%s</section>' % (
         "".join("<figure>%s</figure>" % one for one in drawn),
         "".join('<p class="quiet">%s</p>' % html.escape(note) for note in notes))

@@ -16,6 +16,7 @@ from trainers.manifest import NAME as MANIFEST
 
 CONFIG = "pipeline.config"
 LOG = "train.log"
+METRICS = "metrics.jsonl"
 TORN = "torn-"
 # The event file with the graph, the log and the first metrics: 15 MB for the small models in configs/. What the
 # checkpoints need is checked when the graph is built (trainers/progress.py).

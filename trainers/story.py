@@ -10,7 +10,6 @@ from trainers import evaluation, run_dir as runs
 from trainers.errors import PREFLIGHT_FAILED, Refused
 from trainers.files import read_json
 
-METRICS = "metrics.jsonl"
 NUMBERS = ("loss", "learning_rate", "images_per_sec", "input_wait_secs", "time")
 RUNNING = "running"
 GOOD, BAD, OPEN = "good", "bad", "open"
@@ -60,7 +59,7 @@ def read(run_dir):
     if not isinstance(told, dict):
         raise Refused("%s holds no run (no %s in it)." % (run_dir, runs.MANIFEST),
                       "Name the folder of a run.")
-    records, unreadable = _records(os.path.join(run_dir, METRICS))
+    records, unreadable = _records(os.path.join(run_dir, runs.METRICS))
     measured = _read_json(os.path.join(run_dir, evaluation.FOLDER, evaluation.METRICS)) or {}
     entries = measured.get("evaluations", [])
     best = [entry for entry in entries if entry["step"] == measured.get("best_step")]

@@ -152,8 +152,9 @@ def _told(error, config, devices, folder, say):
         return exhausted.full_disk(error, folder)
     if exhausted.memory_is_full(error):
         return exhausted.full_memory(error, config.train_config.batch_size, devices)
-    if exhausted.gpu_failed(error):
-        return exhausted.gpu_failed(error)
+    gpu_failed = exhausted.gpu_failed(error)
+    if gpu_failed:
+        return gpu_failed
     if any(words in str(error) for words in ("Nan in summary histogram", "LossTensor is inf or nan")):
         return diverged.refused("a weight or the loss is not finite", folder, say)
     return error
