@@ -4,10 +4,12 @@ import os
 import re
 import shutil
 
+import numpy as np
 import pytest
 from PIL import Image
 
-from trainers import checkpoint_files, export
+from trainers import checkpoint_files, detect, export
+from trainers.compare import Detections
 from trainers.errors import Refused
 
 EXPORTED = ["export.json", "frozen_inference_graph.pb", "label_map.pbtxt", "model.tflite", "pipeline.config",
@@ -151,7 +153,7 @@ class TestDetect(object):
                   for name in os.listdir(os.path.join(exported.folder, "export")))
         broken = os.path.join(os.fsencode(str(source)), b"bro\xffken.jpg")      # no text in UTF-8
         os.rename(str(source / "broken.jpg"), broken)
-        return tiny("detect", "", "--model", model, "--out", out, "--min-score", "0.3", source / "turned.jpg",
+        return tiny("detect", "", "--model", model, "--out", out, "--min-score", "0", source / "turned.jpg",
                     os.fsdecode(broken), source / "flat.gif", source / "other" / "flat.png", source / "print.jpg",
                     source / "gray.png", source / "empty.jpg", source / "folder.jpg", source / "missing.jpg"), out
 
@@ -174,12 +176,29 @@ class TestDetect(object):
             assert (drawn_on.size, drawn_on.mode) == ((80, 40), "RGB")
 
     def test_detections_have_names_and_pixels(self, drawn):
+        """All that the model finds, for what it gives a score is chance after six steps."""
         _, out = drawn
         found = read_json(out, "detections.json")["pictures"][0]
         assert (found["width"], found["height"]) == (40, 80)
-        one = found["detections"][0]
-        assert one["class"] in ("Bengal", "pug", "Siamese") and one["score"] >= 0.3
-        assert 0 <= one["box_pixels"]["ymin"] < one["box_pixels"]["ymax"] <= 80
+        assert len(found["detections"]) == 100
+        for one in found["detections"]:
+            assert one["class"] in ("Bengal", "pug", "Siamese") and 0 <= one["score"] <= 1
+            assert 0 <= one["box_pixels"]["ymin"] <= one["box_pixels"]["ymax"] <= 80
+            assert 0 <= one["box_pixels"]["xmin"] <= one["box_pixels"]["xmax"] <= 40
+
+
+def test_detections_below_the_score_are_left_out_and_boxes_are_in_pixels(tmp_path):
+    class Model(object):
+        def detect(self, picture):
+            assert picture.shape == (40, 80, 3)
+            return Detections(np.array([[0, 0, 1, 1], [0.25, 0.5, 0.5, 1], [0, 0, 0.5, 0.5]]),
+                              np.array([0.9, 0.5, 0.4]), np.array([2, 9, 1]))
+    Image.new("RGB", (80, 40)).save(str(tmp_path / "seen.png"))
+    found = detect._detect(Model(), {1: "cat", 2: "dog"}, str(tmp_path / "seen.png"), str(tmp_path / "out.png"), 0.5)
+    assert found["detections"] == [
+        {"class": "dog", "id": 2, "score": 0.9, "box_pixels": {"ymin": 0, "xmin": 0, "ymax": 40, "xmax": 80}},
+        {"class": "class 9", "id": 9, "score": 0.5, "box_pixels": {"ymin": 10, "xmin": 40, "ymax": 20, "xmax": 80}}]
+    assert Image.open(str(tmp_path / "out.png")).getbbox() == (0, 0, 80, 40)
 
 
 class TestInHand(object):
