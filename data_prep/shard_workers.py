@@ -15,7 +15,7 @@ import time
 from multiprocessing import connection
 from typing import NamedTuple
 
-from data_prep import files, records
+from data_prep import files, heap, records
 from data_prep.errors import DataError
 from data_prep.progress import Progress
 
@@ -138,6 +138,7 @@ def _work(tasks, convert, pipe, of_the_parent):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for end in of_the_parent:
         end.close()  # or the pipe would stay open where the parent is killed
+    heap.keep_freed()
     try:
         pipe.send(_convert_all(tasks, convert, pipe))
     except (ConnectionError, EOFError):
