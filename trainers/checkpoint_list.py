@@ -9,6 +9,7 @@ import re
 
 from data_prep import files
 from trainers import checkpoint_files
+from trainers.errors import Refused
 from trainers.files import read_json, write_json
 
 STATE = "checkpoint"
@@ -60,7 +61,7 @@ def kept_for_good(folder):
     """Names, or None where there is no note that can be read."""
     try:
         return read_json(os.path.join(folder, KEPT_FOR_GOOD))
-    except ValueError:
+    except Refused:
         return None
 
 

@@ -80,10 +80,7 @@ def load(settings):
     name, folder, found_how = locate(settings)
     how_to_make = {"pets": "Make it with: make pets-tfrecord.",
                    "mini-pets": "Make it with: make mini-pets."}.get(name, "Make it with: python -m data_prep --help.")
-    try:
-        description = read_json(os.path.join(folder, DATASET_FILE))
-    except ValueError:
-        raise Refused("%s is not JSON." % os.path.join(folder, DATASET_FILE), how_to_make, PREFLIGHT_FAILED)
+    description = read_json(os.path.join(folder, DATASET_FILE), how_to_make)
     if description is None:
         raise Refused("%s holds no dataset.json: the dataset is missing or was not finished." % folder, how_to_make,
                       PREFLIGHT_FAILED)

@@ -130,12 +130,8 @@ class _Evaluations(object):
         return None
 
     def _read_metrics(self):
-        path = os.path.join(self._out, METRICS)
-        try:
-            return read_json(path) or {"evaluations": []}
-        except ValueError:
-            raise Refused("%s is damaged: it is no JSON." % path,
-                          "Move it away; what is still there is evaluated again.", PREFLIGHT_FAILED)
+        return read_json(os.path.join(self._out, METRICS), "Move it away; what is still there is evaluated again."
+                         ) or {"evaluations": []}
 
     def _read_config(self):
         """The run's effective config, with the moving averages that the settings ask for."""

@@ -17,7 +17,7 @@ from google.protobuf import text_format
 import object_detection_patches
 from object_detection_patches import source, tree
 from trainers import gpus
-from trainers.errors import Refused
+from trainers.errors import SETTINGS_REFUSED, Refused
 from trainers.files import read_json, write_json
 
 NAME = "run.json"
@@ -182,13 +182,14 @@ def _config_fields(lines):
 
 
 def _read(path):
+    cure = "Name two folders of runs, or their run.json."
     file = os.path.join(path, NAME) if os.path.isdir(path) else path
     try:
-        manifest = read_json(file)
-    except (OSError, ValueError) as error:
-        raise Refused("%s cannot be read: %s." % (file, error), "Name two folders of runs, or their run.json.")
+        manifest = read_json(file, cure)
+    except OSError as error:
+        raise Refused("%s cannot be read: %s." % (file, error.strerror), cure)
     if not isinstance(manifest, dict):
-        raise Refused("%s is not there or is no run.json." % file, "Name two folders of runs, or their run.json.")
+        raise Refused("%s is not there or is no run.json." % file, cure)
     return manifest
 
 
@@ -205,7 +206,7 @@ def main(arguments=None):
         found = differences(*[_read(run) for run in options.runs], everything=options.all)
     except Refused as refused:
         print("%s %s" % (refused.what, refused.do), file=sys.stderr)
-        return refused.code
+        return SETTINGS_REFUSED
     if not found:
         print("The two runs are of the same making.")
         return 0

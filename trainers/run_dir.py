@@ -150,7 +150,7 @@ def _is_our_manifest(path):
     """True where the file is ours or is not there."""
     try:
         manifest = read_json(path)
-    except (ValueError, OSError):
+    except (Refused, OSError):
         return not os.path.isfile(path)
     return manifest is None or (isinstance(manifest, dict) and "settings" in manifest)
 

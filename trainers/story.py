@@ -7,7 +7,7 @@ import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from trainers import evaluation, run_dir as runs
-from trainers.errors import PREFLIGHT_FAILED, Refused
+from trainers.errors import Refused
 from trainers.files import read_json
 
 NUMBERS = ("loss", "learning_rate", "images_per_sec", "input_wait_secs", "time")
@@ -55,25 +55,17 @@ class Story(NamedTuple):
 
 def read(run_dir):
     """The Story of a run. Raises Refused."""
-    told = _read_json(os.path.join(run_dir, runs.MANIFEST))
+    told = read_json(os.path.join(run_dir, runs.MANIFEST))
     if not isinstance(told, dict):
         raise Refused("%s holds no run (no %s in it)." % (run_dir, runs.MANIFEST),
                       "Name the folder of a run.")
     records, unreadable = _records(os.path.join(run_dir, runs.METRICS))
-    measured = _read_json(os.path.join(run_dir, evaluation.FOLDER, evaluation.METRICS)) or {}
+    measured = read_json(os.path.join(run_dir, evaluation.FOLDER, evaluation.METRICS)) or {}
     entries = measured.get("evaluations", [])
     best = [entry for entry in entries if entry["step"] == measured.get("best_step")]
     drawing, step = _drawing(os.path.join(run_dir, evaluation.FOLDER), best, entries)
     return Story(run_dir, told, records, unreadable, sorted(entries, key=lambda entry: entry["step"]),
                  best[0] if best else None, runs.is_training(run_dir), drawing, step)
-
-
-def _read_json(path):
-    try:
-        return read_json(path)
-    except ValueError:
-        raise Refused("%s is damaged: it is no JSON." % path, "Move it away, or take it from a backup.",
-                      PREFLIGHT_FAILED)
 
 
 def _drawing(folder, best, entries):

@@ -4,6 +4,7 @@ import os
 import pytest
 
 from trainers import best, checkpoint_files
+from trainers.errors import Refused
 
 
 @pytest.fixture
@@ -79,3 +80,14 @@ def test_files_that_are_gone_are_not_the_best(run):
     keep(run, 1)
     os.unlink(str(run / "best" / "model.ckpt-1.index"))
     assert best.kept(str(run)) is None
+
+
+@pytest.mark.parametrize("content", [b"", b'{"step": 1', b"\xff"])
+def test_a_damaged_note_is_named_with_what_to_do(content, run):
+    keep(run, 1)
+    note = os.path.join(str(run), best.FOLDER, best.DESCRIPTION)
+    with open(note, "wb") as out:
+        out.write(content)
+    with pytest.raises(Refused, match="best.json is damaged: it is no JSON. Move it away, or take it") as refused:
+        best.kept(str(run))
+    assert refused.value.code == 3
