@@ -1,9 +1,13 @@
 """`python -m data_prep mini-pets|pets|voc|coco|check|show`: the command line of data_prep.
 
-Exit codes: 0 done, 2 the arguments make no sense, 3 the data, the disk or the network is not as needed.
+Exit codes: 0 done, 2 the arguments make no sense, 3 the data, the disk or the network is not as needed, 130 stopped
+by Ctrl-C, 141 stopped because what reads the output (as in `| head`) has ended.
 """
 
 import argparse
+import contextlib
+import os
+import signal
 import sys
 
 from data_prep import convert_commands, files
@@ -12,18 +16,36 @@ from data_prep.errors import DataError
 
 def main(arguments=None):
     """Run a command; returns its exit code."""
-    options = _parser().parse_args(arguments)
-    _print_any_name()
     try:
         with files.errors_told():
-            return options.run(options)
+            return _run(arguments)
     except DataError as error:
         print("%s\n%s" % (error.what, error.do), file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:
+        return _nobody_reads()
     except KeyboardInterrupt:
         print("\nStopped. Run the same command again: it ends as if it had not been stopped.",
               file=sys.stderr)
         return 130
+
+
+def _run(arguments):
+    try:
+        options = _parser().parse_args(arguments)
+        _print_any_name()
+        return options.run(options)
+    finally:
+        sys.stdout.flush()  # here, where it can be told that it fails
+
+
+def _nobody_reads():
+    with contextlib.suppress(BrokenPipeError):
+        print("Stopped: nothing reads the output any more.", file=sys.stderr, flush=True)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):  # Python writes what is left in them when it ends
+        os.dup2(nowhere, stream.fileno())
+    return 128 + signal.SIGPIPE
 
 
 def _print_any_name():

@@ -267,13 +267,14 @@ def hold_to_limits(dataset, limits):
     if limits.strict and bad:
         raise DataError("%d of %d pictures were skipped or lost a box (table above), and --strict allows none." % (
             len(bad), listed), "Repair the data, or leave out --strict.")
-    if len(bad) > limits.max_skipped * listed:
+    # As shares, rounded as --max-skipped is: 0.29 times 100 pictures is less than 29.
+    if len(bad) / listed > limits.max_skipped:
         raise DataError(
             "%d of %d pictures were skipped or lost a box (table above), more than the limit of %g %%." % (
                 len(bad), listed, 100 * limits.max_skipped),
             "Repair the data, or accept the loss with --max-skipped %.2f." % (len(bad) / listed + 0.005))
     forgiven = sum(entry["forgiven"] for entry in dataset["skipped"])
-    if forgiven > _FORGIVEN_SHARE * listed:
+    if forgiven / listed > _FORGIVEN_SHARE:
         raise DataError("%d of %d pictures have no annotation, where the complete dataset lacks a few." % (
             forgiven, listed), "Unpack the annotations again.")
 

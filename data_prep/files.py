@@ -71,9 +71,11 @@ def json_bytes(value):
 
 @contextlib.contextmanager
 def errors_told():
-    """What the file system refuses becomes a DataError that says so."""
+    """What the file system refuses becomes a DataError that says so; output that nobody reads is no such thing."""
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         if error.filename:
             raise DataError("%s: %s." % (error.filename, error.strerror or error),

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import re
 import sys
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given, settings, strategies
 from PIL import Image
 
 from data_prep import annotations, check, pets, splits
+from data_prep.dataset import Limits, hold_to_limits
 from data_prep.errors import DataError, UsageError
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -191,6 +193,20 @@ def test_more_skipped_pictures_than_the_limit_fail_the_run_and_leave_the_older_d
         raw.convert(tmp_path / "out", max_skipped=0.02)
     assert check.complete(str(tmp_path / "out")) == dataset
     assert not [name for name in os.listdir(str(tmp_path / "out")) if name.startswith(".")]
+
+
+def test_a_limit_that_is_just_met_is_kept_and_the_one_that_is_offered_suffices():
+    """29 of 100 pictures are 0.29 of them, although 0.29 * 100 is less than 29."""
+    for listed in range(1, 101):
+        for bad in range(listed + 1):
+            counted = {"splits": {"train": {"listed": listed}}, "changed": [],
+                       "skipped": [{"id": number, "forgiven": False} for number in range(bad)]}
+            hold_to_limits(counted, Limits(max_skipped=bad / listed))
+            if bad:
+                with pytest.raises(DataError) as refused:
+                    hold_to_limits(counted, Limits(max_skipped=0))
+                offered = float(re.search("--max-skipped ([0-9.]+[0-9])", refused.value.do).group(1))
+                hold_to_limits(counted, Limits(max_skipped=offered))
 
 
 def test_a_missing_xml_is_forgiven_but_a_missing_folder_of_xmls_is_not(raw, tmp_path):
