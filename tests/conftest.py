@@ -1,5 +1,6 @@
 """Fixtures that several rooms share."""
 import os
+import resource
 
 import hypothesis
 import pytest
@@ -20,6 +21,16 @@ def pytest_addoption(parser):
     parser.addoption("--without-patch", metavar="NAME", action="append", default=[],
                      help="leave this patch out of the API under test, to see which tests hold it")
     parser.addoption("--kills", type=int, default=6, help="how often test_kills.py kills a training")
+
+
+@pytest.fixture(scope="session")
+def cpu_secs():
+    """function() -> CPU seconds of all processes that ended so far and were started here: how long they took where
+    nothing else runs. The clock tells of what else runs, too."""
+    def used():
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return children.ru_utime + children.ru_stime
+    return used
 
 
 @pytest.fixture(scope="session")

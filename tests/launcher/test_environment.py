@@ -2,7 +2,7 @@
 
 import json
 import os
-import resource
+import re
 import signal
 import time
 
@@ -10,16 +10,10 @@ import pytest
 
 
 def wait_for(condition):
-    deadline = time.time() + 20
+    deadline = time.time() + 60
     while not condition():
         assert time.time() < deadline, "it did not happen"
         time.sleep(0.02)
-
-
-def cpu_seconds():
-    """CPU time of the commands run so far: unlike the clock, it does not depend on what else runs here."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def test_everything_is_installed_by_hash_in_order(machine):
@@ -48,7 +42,7 @@ def test_each_step_is_one_line_with_its_seconds(machine):
     machine.add_python()
     lines = machine.run("setup").out.splitlines()
     assert lines[1] == "Setting up .venv with Python 3.7.16 (once; details in .venv/install.log)."
-    assert lines[3].split() == ["Build", "tools", "0", "s"]
+    assert re.match(r" *Build tools +\d+ s$", lines[3])
 
 
 def test_python_finds_the_patched_api_through_a_path_that_moves_with_the_clone(machine):
@@ -60,13 +54,13 @@ def test_python_finds_the_patched_api_through_a_path_that_moves_with_the_clone(m
     assert os.path.isdir(str(site_packages / line / "object_detection"))
 
 
-def test_a_second_setup_does_nothing(machine):
+def test_a_second_setup_does_nothing(machine, cpu_secs):
     machine.add_python()
     machine.run("setup", RUN_IN="venv")
     before = machine.calls()
-    busy = cpu_seconds()
+    busy = cpu_secs()
     done = machine.run("setup", RUN_IN="venv")
-    assert cpu_seconds() - busy < 0.5
+    assert cpu_secs() - busy < 0.5
     assert machine.calls() == before
     assert done.out == "Running in a virtual environment (RUN_IN=venv).\nThe virtual environment is ready.\n"
 
