@@ -1,4 +1,5 @@
 """The wait for input, of steps whose input or whose work is slow on purpose."""
+import statistics
 import time
 
 import pytest
@@ -42,8 +43,9 @@ def test_a_slow_input_is_waited_for_and_slow_work_is_not(take, input_secs, work_
         times = input_wait.times(loss)
         assert len(times) == 2      # the start, and the one batch; not what fills the queue
         with tf.train.MonitoredSession() as session:
-            waited = [input_wait.secs(session.run([loss, times])[1]) for _ in range(4)][1:]
-    assert least <= sum(waited) / len(waited) <= most, waited
+            waited = [input_wait.secs(session.run([loss, times])[1]) for _ in range(6)][1:]
+    # Not the mean, which one pause of a busy machine moves.
+    assert least <= statistics.median(waited) <= most, waited
 
 
 def test_a_step_without_input_waits_for_none():
