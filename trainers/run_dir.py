@@ -9,7 +9,7 @@ import time
 from google.protobuf import text_format
 
 from data_prep import files
-from trainers import checkpoint_files, checkpoint_list, pipeline
+from trainers import checkpoint_files, checkpoint_list, new_variables, pipeline
 from trainers.errors import PREFLIGHT_FAILED, Refused
 from trainers.files import read_json
 from trainers.manifest import NAME as MANIFEST
@@ -104,6 +104,12 @@ def check(folder, config, settings):
         differences = pipeline.differing_fields(before.model, config.model, "model.")
         if differences:
             raise Refused("%s holds a run of another model: %s." % (folder, ", ".join(differences)), elsewhere)
+        names = [entry.name for entry in checkpoint_files.read_index(newest[0]).entries]
+        missing = new_variables.fields(before, config, names)
+        if missing:
+            raise Refused("%s holds a run without what this config trains: %s." % (folder, ", ".join(missing)),
+                          "Set that back, or begin a new run from its weights: FINE_TUNE_CHECKPOINT=%s and "
+                          "another RUN_DIR." % newest[0])
     return newest[1] if newest else 0
 
 

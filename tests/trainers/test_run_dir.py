@@ -77,6 +77,57 @@ def test_a_run_of_another_model_is_refused_with_the_fields_that_differ(a_run, tm
     assert sorted(os.listdir(folder)) == before
 
 
+@pytest.mark.parametrize("changed, said", [
+    ("train_config { optimizer { use_moving_average: true } }",
+     "train_config.optimizer.use_moving_average (False, now True)"),
+    ("train_config { optimizer { momentum_optimizer {} } }",
+     "train_config.optimizer (rms_prop_optimizer, now momentum_optimizer)"),
+    ("graph_rewriter { quantization {} }", "graph_rewriter (none, now quantization)"),
+    ("train_config { freeze_variables: 'Box' }", "train_config.freeze_variables (Feature, Box, now Box)"),
+    ("train_config { update_trainable_variables: 'A' update_trainable_variables: 'B' }",
+     "train_config.update_trainable_variables (A, now A, B)"),
+    ("train_config { freeze_variables: 'Feature' freeze_variables: 'Box' freeze_variables: 'More' "
+     "update_trainable_variables: 'A' }", None)])
+def test_a_run_without_what_the_config_trains_is_refused_before_anything_is_written(changed, said, a_run, tmp_path,
+                                                                                   config, read_settings):
+    from google.protobuf import text_format
+    from trainers import run_dir
+    config.train_config.optimizer.use_moving_average = False
+    config.train_config.optimizer.rms_prop_optimizer.SetInParent()
+    config.train_config.freeze_variables.extend(["Feature", "Box"])
+    config.train_config.update_trainable_variables.append("A")
+    folder = a_run(tmp_path / "run", config, 2)
+    for field in ("freeze_variables", "update_trainable_variables"):
+        if field in changed:
+            config.train_config.ClearField(field)
+    text_format.Merge(changed, config)
+    before = sorted(os.listdir(folder))
+    if said is None:
+        assert run_dir.check(folder, config, read_settings()) == 2
+        return
+    refused = refusal(folder, config, read_settings())
+    assert (refused.what, refused.code) == ("%s holds a run without what this config trains: %s." % (folder, said), 2)
+    assert "FINE_TUNE_CHECKPOINT=%s" % os.path.join(folder, "model.ckpt-2") in refused.do
+    assert sorted(os.listdir(folder)) == before
+
+
+@pytest.mark.parametrize("name, changed, lacking", [
+    ("a/ExponentialMovingAverage", "train_config { optimizer { use_moving_average: true } }", False),
+    ("a/Momentum", "train_config { optimizer { momentum_optimizer {} } }", False),
+    ("a/RMSProp", "train_config { optimizer { momentum_optimizer {} } }", True)])
+def test_what_a_checkpoint_holds_all_the_same_is_gone_on_with(name, changed, lacking, config):
+    """A training that was killed before its first save left its config and the checkpoint of the one before."""
+    import copy
+
+    from google.protobuf import text_format
+    from trainers import new_variables
+    config.train_config.optimizer.use_moving_average = False
+    config.train_config.optimizer.rms_prop_optimizer.SetInParent()
+    now = copy.deepcopy(config)
+    text_format.Merge(changed, now)
+    assert bool(new_variables.fields(config, now, ["a", name])) is lacking
+
+
 def test_a_folder_with_somebody_elses_checkpoint_is_refused(tmp_path, config, read_settings):
     (tmp_path / "model.ckpt.index").write_bytes(b"")
     assert "holds checkpoints of something else" in refusal(str(tmp_path), config, read_settings()).what
