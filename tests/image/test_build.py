@@ -137,7 +137,7 @@ def test_the_time_of_all_files_is_the_one_that_is_asked_for(compose, engine, ima
     assert {found[1] for found in listing(engine, name, "/code").values() if found[1]} == {1700000000}
 
 
-def test_changed_code_rebuilds_only_the_last_layer_in_seconds(compose, clone, engine):
+def test_changed_code_rebuilds_only_the_last_layer(compose, clone, engine):
     compose.build()
     before = engine.images.get(IMAGE).attrs["RootFS"]["Layers"]
     path = os.path.join(clone, "trainers", "__init__.py")
@@ -146,14 +146,10 @@ def test_changed_code_rebuilds_only_the_last_layer_in_seconds(compose, clone, en
     try:
         with open(path, "a") as file:
             file.write("# changed {}\n".format(time.time()))
-        began = time.time()
         built = compose.build()
-        seconds = time.time() - began
         layers = engine.images.get(IMAGE).attrs["RootFS"]["Layers"]
     finally:
         os.replace(kept, path)
         compose.build()
     assert built.code == 0, built.log
-    print("rebuilt in {:.1f} s".format(seconds))
     assert layers[:-1] == before[:-1] and layers[-1] != before[-1]
-    assert seconds < 10

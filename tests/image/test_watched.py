@@ -15,7 +15,7 @@ LEAVES_A_DAEMON = ("import os, time\n"
                    "    if os.fork() == 0: os.execvp('sleep', ['sleep', '60'])\n"
                    "    os._exit(0)\n"
                    "os.wait()\n")
-LEAVES_A_ZOMBIE = "import subprocess, time; left = subprocess.Popen(['true']); time.sleep(8)"
+LEAVES_A_ZOMBIE = "import subprocess, time; left = subprocess.Popen(['true']); time.sleep(15)"
 
 
 def wait_for(container, word):
