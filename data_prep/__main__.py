@@ -1,7 +1,7 @@
 """`python -m data_prep mini-pets|pets|voc|coco|check|show`: the command line of data_prep.
 
-Exit codes: 0 done, 2 the arguments make no sense, 3 the data, the disk or the network is not as needed, 130 stopped
-by Ctrl-C, 141 stopped because what reads the output (as in `| head`) has ended.
+Exit codes: 0 done, 2 the arguments make no sense, 3 the data, the disk or the network is not as needed, 130
+stopped by Ctrl-C, 141 stopped because what reads the output (as in `| head`) has ended.
 """
 
 import argparse

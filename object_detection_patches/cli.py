@@ -3,6 +3,7 @@ import argparse
 import importlib
 import os
 import shutil
+import signal
 import sys
 import textwrap
 
@@ -13,16 +14,28 @@ from object_detection_patches.errors import Refused, SourceError
 
 def main(arguments):
     """Runs one command. Returns the exit code: 0 done, 2 a wrong command, 3 a tree or package that is not
-    right."""
-    options = _parser().parse_args(arguments)
+    right, 141 nothing reads the output any more."""
     try:
-        return options.run(options)
+        return _run(arguments)
     except Refused as refused:
         print("error: {}".format(refused), file=sys.stderr)
         return refused.exit_code
+    except BrokenPipeError:
+        # As after `diff DIR | head`. What is left has nowhere to go, and Python would try again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except OSError as error:
-        print("error: {}: {}.".format(error.filename, error.strerror), file=sys.stderr)
+        print("error: {}. Correct that and run the same command again.".format(
+            ": ".join(filter(None, (error.filename, error.strerror)))), file=sys.stderr)
         return 3
+
+
+def _run(arguments):
+    try:
+        options = _parser().parse_args(arguments)
+        return options.run(options)
+    finally:
+        sys.stdout.flush()     # here, where it can be told that it fails
 
 
 def _parser():
@@ -61,6 +74,9 @@ def _choice(command):
 def _fetch(options):
     root = options.dir
     if os.path.isdir(root) and os.listdir(root):
+        if not os.path.isdir(os.path.join(root, "object_detection")):
+            raise SourceError("{} holds other files, and not the API.".format(root),
+                              "Name a new or an empty folder.")
         foreign = tree.verify(root).foreign
         if foreign:
             raise SourceError("{} is already there and {} of its files are not of the pinned API: {}.".format(

@@ -1,4 +1,5 @@
 """The commands say what they did, and end with a code a script can use."""
+import os
 import subprocess
 import sys
 
@@ -77,3 +78,31 @@ def test_fetch_leaves_a_tree_of_the_pinned_api_as_it_is(api_dir, capsys):
 def test_a_patched_tree_verifies(api_dir, capsys):
     assert cli.main(["verify", api_dir]) == 0
     assert "0 patched by another version, 0 foreign" in capsys.readouterr().out
+
+
+def test_fetch_leaves_a_folder_without_the_api_and_asks_for_another(tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("mine")
+    assert cli.main(["fetch", str(tmp_path)]) == 3
+    assert capsys.readouterr().err == (
+        "error: {} holds other files, and not the API. Name a new or an empty folder.\n".format(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["diff", "TREE"]])
+def test_output_that_nobody_reads_ends_the_command_without_a_word(small_tree, arguments):
+    """As with `| head`: the reader has what it wanted and ends."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run([sys.executable, "-m", "object_detection_patches"] + [
+        argument.replace("TREE", str(small_tree)) for argument in arguments],
+        stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_a_full_disk_is_told_without_a_file_of_no_name():
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([sys.executable, "-m", "object_detection_patches", "list"], stdout=full,
+                               stderr=subprocess.PIPE)
+    assert ended.returncode != 0 and ended.stderr.startswith(
+        b"error: No space left on device. Correct that and run the same command again.\n")
