@@ -6,17 +6,22 @@ import pytest
 pytestmark = pytest.mark.training
 
 CONSTANT = "constant_learning_rate { learning_rate: 0.01 }"
+CLASSES = "classification_loss { weighted_sigmoid {} }"
 
 
 def from_step(step):
-    """A learning rate that makes the weights infinite with the update after so many steps."""
-    return (CONSTANT, "manual_step_learning_rate { initial_learning_rate: 0.01 "
-            "schedule { step: %d learning_rate: 3e38 } }" % step)
+    """Changes of the config: a learning rate that makes the weights infinite with the update after so many steps.
+
+    Up to there nothing moves. The weight makes the gradient so steep that it does not matter of which size chance made
+    the weights and the pictures.
+    """
+    return ((CONSTANT, "manual_step_learning_rate { initial_learning_rate: 1e-12 "
+             "schedule { step: %d learning_rate: 3e38 } }" % step), (CLASSES, CLASSES + " classification_weight: 1e3"))
 
 
 def test_a_checkpoint_of_infinite_weights_is_set_aside_and_the_one_before_named(start, tiny_config, tmp_path):
     run = start(tmp_path / "run", {}, TRAINER="clone", CHECKPOINT_EVERY_STEPS="1", PIPELINE_CONFIG=tiny_config(
-        from_step(3)))
+        *from_step(3)))
     assert run.code == 4, run.console
     aside = [name for name in os.listdir(run.folder) if name.startswith("diverged-") and name.endswith(".index")]
     good = run.checkpoints[-1]
@@ -30,7 +35,7 @@ def test_a_checkpoint_of_infinite_weights_is_set_aside_and_the_one_before_named(
 @pytest.mark.long
 def test_a_last_step_that_breaks_the_weights_is_no_success(start, tiny_config, tmp_path):
     run = start(tmp_path / "run", {}, NUM_STEPS="4", CHECKPOINT_EVERY_STEPS="1",
-                PIPELINE_CONFIG=tiny_config(from_step(3)))
+                PIPELINE_CONFIG=tiny_config(*from_step(3)))
     assert run.code == 4, run.console
     assert "Training diverged: the last step left weights that are not finite" in run.lines[-2]
     assert run.checkpoints == [1, 2, 3]
