@@ -9,6 +9,7 @@ import pytest
 from trainers import checkpoint_files
 
 pytestmark = pytest.mark.training
+AT_ONCE_SECS = 30       # on a busy machine too; the save that is not waited for never ends
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def test_a_second_signal_does_not_wait_for_a_save(stop_while_it_saves, folder, t
     before = checkpoint_files.steps(folder) if os.path.isdir(folder) else []
     stopped, secs = stop_while_it_saves(number, TRAINER=trainer)
     assert stopped.code == code, stopped.console
-    assert secs < 8
+    assert secs < AT_ONCE_SECS
     assert stopped.lines[-2:] == ["Stopping after this step and saving; once more stops at once.", "Stopped at once."]
     assert (stopped.manifest()["outcome"], stopped.manifest()["exit_code"]) == ("stopped", code)
     # The second training goes on from what the first had saved.
