@@ -18,6 +18,8 @@ NEWER_IMAGE = "nvcr.io/nvidia/tensorflow:23.03-tf1-py3"
 NEWEST_CAPABILITY = {(10, 0): (7, 5), (10, 1): (7, 5), (10, 2): (7, 5), (11, 0): (8, 0), (11, 1): (8, 6),
                      (11, 8): (9, 0), (12, 0): (9, 0), (12, 1): (9, 0)}
 OLDEST_DRIVER = {(10, 0): (410, 48), (12, 1): (530, 30)}
+# The oldest on which a data-centre GPU may use the compatibility packages in NVIDIA's image (its release notes).
+OLDEST_BRIDGED_DRIVER = {(12, 1): (450, 51)}
 UNPROVEN = (9, 0)       # nobody has shown this project's trainings on Hopper
 # What TensorFlow 1.15 opens when it starts; without one of them it goes on without a GPU.
 LIBRARIES = {(10, 0): ("libcudart.so.10.0", "libcublas.so.10.0", "libcufft.so.10.0", "libcurand.so.10.0",
@@ -116,6 +118,12 @@ def driver_fits(driver, cuda):
         return None
     return ("the NVIDIA driver %s is too old for CUDA %d.%d" % ((driver,) + cuda),
             "Update the driver on the host to %d.%d or newer." % oldest)
+
+
+def driver_may_be_bridged(driver, cuda):
+    """Whether NVIDIA's compatibility packages may make up for a driver that is too old; only with data-centre GPUs."""
+    oldest = OLDEST_BRIDGED_DRIVER.get(cuda)
+    return oldest is not None and tuple(int(part) for part in re.findall(r"\d+", driver or "")[:2]) >= oldest
 
 
 def missing_libraries(cuda, load=ctypes.CDLL):

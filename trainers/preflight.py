@@ -153,9 +153,7 @@ def _gpu_lines(devices, settings, host):
     for gpu in sorted(set(chosen), key=chosen.index):
         level, text, do = gpus.generation(gpu, cuda)
         lines.append(Line("GPU generation", level, text + ".", do))
-    old = gpus.driver_fits(host.driver, cuda)
-    lines.append(Line("driver", ERROR, old[0][0].upper() + old[0][1:] + ".", old[1]) if old else
-                 Line("driver", OK, "NVIDIA driver %s." % host.driver))
+    lines.append(_driver(host.driver, cuda))
     missing = gpus.missing_libraries(cuda)
     lines.append(Line("CUDA libraries", ERROR, "CUDA's libraries are not found: %s." % ", ".join(missing),
                       "Use the image, which has them, or install CUDA %d.%d and cuDNN 7 and set "
@@ -163,6 +161,17 @@ def _gpu_lines(devices, settings, host):
                  if missing else Line("CUDA libraries", OK, "found" if cuda in gpus.LIBRARIES else
                                       "not looked at for this CUDA; TensorFlow is asked when training starts"))
     return lines
+
+
+def _driver(driver, cuda):
+    old = gpus.driver_fits(driver, cuda)
+    if old is None:
+        return Line("driver", OK, "NVIDIA driver %s." % driver)
+    what, do = old[0][0].upper() + old[0][1:] + ".", old[1]
+    if gpus.driver_may_be_bridged(driver, cuda):
+        return Line("driver", WARNING, what, do + " A data-centre GPU may do with NVIDIA's compatibility packages, "
+                    "which nobody has shown with this project.")
+    return Line("driver", ERROR, what, do)
 
 
 def _machine_lines(devices, host):

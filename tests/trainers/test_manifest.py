@@ -116,3 +116,18 @@ def test_what_is_no_manifest_is_refused_with_what_to_name(content, words, tmp_pa
         (tmp_path / "run.json").write_text(content)
     code, shown = diff(tmp_path, tmp_path)
     assert code == 2 and words in shown and "Name two folders of runs" in shown and "Traceback" not in shown
+
+
+def test_the_manifest_names_driver_data_code_and_config_file(start, dataset, tmp_path, monkeypatch):
+    gpu = manifest.gpus.Gpu("GPU-0", "Tesla V100", (7, 0))
+    monkeypatch.setattr(manifest.gpus, "look", lambda: manifest.gpus.Host((gpu,), driver="470.57"))
+    monkeypatch.setattr(manifest, "code", lambda: {"commit": "0123abc", "changed": []})
+    shard = {"name": "pet_faces_train.record-00000-of-00001", "bytes": 3, "examples": 1, "sha256": "ab" * 32}
+    dataset.description["splits"]["train"]["shards"].append(shard)
+    written = start(tmp_path / "run")
+    assert (written["devices"]["driver"], written["devices"]["gpus"]) == ("470.57", ["Tesla V100"])
+    assert written["dataset"]["shards"] == {"train": [shard], "val": []}
+    assert written["dataset"]["classes"] == list(dataset.classes)
+    assert written["code"] == {"commit": "0123abc", "changed": []}
+    assert written["config_file"].endswith("configs/ssd_mobilenet_v1_mini_pets.config")
+    assert written["config_changes"] == ["batch_size: 16 -> 8"]

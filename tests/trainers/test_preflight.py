@@ -139,3 +139,67 @@ def test_the_command_shows_one_screen_and_json_without_tensorflow(mini, api_dir,
     assert done.returncode == answer["exit_code"] == 3
     assert {one["check"]: one["level"] for one in answer["lines"]}["devices"] == "error"
     assert {(one["level"], one["code"]) for one in answer["lines"]} == {("ok", 0), ("error", 3)}
+
+
+def test_what_several_gpus_need_of_machine_and_driver_is_looked_at(look, monkeypatch):
+    from trainers import preflight
+    used, total = preflight.shutil.disk_usage, preflight.shutil.disk_usage("/")._replace(total=64 * 2 ** 20)
+    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda path: total if path == "/dev/shm" else used(path))
+    monkeypatch.setattr(preflight.resource, "getrlimit", lambda which: (65536, 65536))
+    monkeypatch.setattr(gpus, "missing_libraries", lambda cuda: [])
+    host = gpus.Host((V100, V100._replace(uuid="GPU-2")), driver="384.81", hardware=True, in_container=True)
+    report = look(host, DEVICE="gpu", BATCH_SIZE="16")
+    assert [(one.check, one.level) for one in report.lines if one.level != "ok"] == [
+        ("driver", "error"), ("shared memory", "warning"), ("locked memory", "warning")]
+    assert line(report, "driver").text == "The NVIDIA driver 384.81 is too old for CUDA 10.0."
+    one_gpu = look(host._replace(driver="410.48"), DEVICE="gpu", NUM_GPUS="1", BATCH_SIZE="16")
+    assert (one_gpu.errors, one_gpu.warnings) == ([], [])
+
+
+def test_a_driver_that_nvidias_packages_may_bridge_is_a_warning(look, monkeypatch):
+    monkeypatch.setattr(gpus, "missing_libraries", lambda cuda: [])
+    monkeypatch.setattr(gpus, "cuda_of_tensorflow", lambda: (12, 1))
+
+    def driver(version):
+        host = gpus.Host((A100,), driver=version, hardware=True, kernel_driver=True)
+        return line(look(host, DEVICE="gpu", BATCH_SIZE="16"), "driver")
+    assert [driver(version).level for version in ("530.30", "525.85", "450.51", "440.33")] == [
+        "ok", "warning", "warning", "error"]
+    assert "data-centre GPU" in driver("525.85").do
+
+
+@pytest.fixture
+def run_of_step(look, tmp_path, write_checkpoint):
+    """RUN_DIR with the checkpoint of step 7 (pathlib.Path)."""
+    from trainers import run_dir
+    folder = tmp_path / "run"
+    folder.mkdir()
+    run_dir.write_config(str(folder), look().plan.config)
+    (folder / run_dir.MANIFEST).write_text('{"settings": {}}')
+    write_checkpoint(str(folder / "model.ckpt-7"))
+    return folder
+
+
+def test_a_run_to_go_on_with_is_looked_at(look, run_of_step, write_checkpoint, monkeypatch):
+    from trainers import preflight
+    assert line(look(), "RUN_DIR").text == "%s: goes on from step 7." % run_of_step
+    # What a checkpoint takes is known here, so that too little space is no guess.
+    monkeypatch.setattr(preflight.runs, "free_bytes", lambda folder: 2 ** 20)
+    assert (line(look(), "disk").level, look().code) == ("error", 3)
+    write_checkpoint(str(run_of_step / "model.ckpt-9"))
+    (run_of_step / "model.ckpt-9.data-00000-of-00001").write_bytes(b"")
+    torn = line(look(), "RUN_DIR")
+    assert (torn.level, torn.do) == ("warning", "Training goes on from step 7.")
+    assert "model.ckpt-9.data-00000-of-00001 has 0 of 16 bytes" in torn.text
+
+
+def test_a_run_dir_in_use_or_of_others_is_refused(look, run_of_step, monkeypatch):
+    from trainers import preflight
+    with open(str(run_of_step / ".lock"), "w") as lock:
+        preflight.runs.fcntl.flock(lock, preflight.runs.fcntl.LOCK_EX)
+        used = line(look(), "RUN_DIR")
+    assert (used.level, used.code) == ("error", 3) and used.text.startswith("Another training is running in")
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(run_of_step) and allowed(path, mode))
+    not_ours = line(look(), "RUN_DIR")
+    assert (not_ours.level, not_ours.text) == ("error", "RUN_DIR=%s cannot be written." % run_of_step)
