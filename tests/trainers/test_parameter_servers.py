@@ -26,12 +26,13 @@ if sys.argv[3] == "error":
             print(" ".join(map(str, servers.pids)), flush=True)
             raise ValueError("diverged, say")
     except ValueError:
-        time.sleep(60)
+        time.sleep(600)
 print(" ".join(map(str, servers.pids)), flush=True)
 if sys.argv[3] == "exec":
-    os.execvp("sleep", ["sleep", "60"])
-time.sleep(60)
+    os.execvp("sleep", ["sleep", "600"])
+time.sleep(600)
 """
+GONE_SECS = 60      # on a busy machine too; what is not ended stays for longer
 
 
 def servers_of(pid):
@@ -48,13 +49,23 @@ def servers_of(pid):
     return found
 
 
-def all_gone(pid, within_secs):
-    end = time.time() + within_secs
-    while servers_of(pid):
+def comes_true(condition):
+    """Whether it does before GONE_SECS are over."""
+    end = time.time() + GONE_SECS
+    while not condition():
         if time.time() > end:
             return False
         time.sleep(0.05)
     return True
+
+
+def all_gone(pid):
+    return comes_true(lambda: not servers_of(pid))
+
+
+def imports_tensorflow(pid):
+    with open("/proc/%d/maps" % pid) as source:
+        return "tensorflow" in source.read()
 
 
 def environment_of(pid):
@@ -133,22 +144,30 @@ def test_parameter_servers_are_refused_with_the_mirrored_trainer(trainer):
 
 
 def test_the_kernel_kills_servers_whose_training_was_killed(parent):
-    # They are still importing TensorFlow, and do not watch their pipe yet.
     process = parent(2, "start", "sleep")
+    servers = servers_of(process.pid)
+    assert len(servers) == 2 and comes_true(lambda: all(imports_tensorflow(pid) for pid in servers))
+    # Stopped, they cannot notice by themselves that their pipe closes.
+    for pid in servers:
+        os.kill(pid, signal.SIGSTOP)
     process.kill()
-    assert all_gone(process.pid, within_secs=1)
+    try:
+        assert all_gone(process.pid)
+    finally:
+        for pid in servers_of(process.pid):
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_servers_end_with_an_error_of_the_training(parent):
     process = parent(2, "start", "error")
-    assert all_gone(process.pid, within_secs=5)
+    assert all_gone(process.pid)
     assert process.poll() is None
 
 
 @pytest.mark.tensorflow
 def test_servers_end_when_their_training_becomes_another_program(parent):
     process = parent(2, "connect", "exec")
-    assert all_gone(process.pid, within_secs=5)
+    assert all_gone(process.pid)
     assert process.poll() is None     # so it was not its death that ended them
 
 
@@ -231,7 +250,7 @@ def test_a_run_made_without_goes_on_with_servers_and_ctrl_c_saves_what_they_hold
     os.killpg(process.pid, signal.SIGINT)     # as a terminal does: the servers get it too
     console = process.stdout.read()
     assert process.wait() == 130, console
-    assert all_gone(process.pid, within_secs=1)
+    assert all_gone(process.pid)
     assert resumed.manifest()["outcome"] == "stopped"
     assert resumed.checkpoints[-1] == resumed.manifest()["step"] > 4
 
@@ -241,7 +260,7 @@ def test_servers_have_no_gpu_and_none_outlives_a_killed_training(training):
     process, servers = training(PS_TASKS="1")
     assert [environment_of(pid)[b"CUDA_VISIBLE_DEVICES"] for pid in servers] == [b"-1"]
     process.kill()
-    assert all_gone(process.pid, within_secs=2)
+    assert all_gone(process.pid)
 
 
 @pytest.mark.long
@@ -253,4 +272,4 @@ def test_a_training_whose_server_died_says_so_and_ends(training, resumed):
     assert re.search(r"Parameter server [12] of 2 ended \(it was killed \(signal 9\).*\)\.\nStart the training again",
                      console), console
     assert resumed.manifest()["outcome"] == "failed"
-    assert all_gone(process.pid, within_secs=1)
+    assert all_gone(process.pid)
