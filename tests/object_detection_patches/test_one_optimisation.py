@@ -110,3 +110,12 @@ def test_the_estimator_reports_the_loss_of_the_whole_batch(quick):
     for topology in ("one", "replicas"):
         summaries = quick["faster_rcnn_decay"][topology]["summaries"]
         assert [summaries[tag] for tag in summaries if tag.startswith("loss")] == [pytest.approx(trained_on)]
+
+
+@pytest.mark.long
+def test_two_workers_take_the_step_of_one(play):
+    """Processes of their own, as on two machines: matches are counted and gradients clipped over all of them."""
+    result = play("one_step_on_workers", json.dumps(_case("SSD", "momentum", CLIP)))
+    assert "error" not in result, result["error"]
+    assert result["moved"] > 100 * TOLERANCE and result["unmatched"] == []
+    assert result["difference"] <= TOLERANCE, result["where"]

@@ -49,41 +49,51 @@ def case(folder, model, changes):
         os.makedirs(target)
         with tf.Graph().as_default():
             TOPOLOGIES[topology](config, target, initial)
-        after = _variables(os.path.join(target, "model.ckpt-1"))
-        results[topology] = _distance(after, _variables(os.path.join(folder, "one", "model.ckpt-1")))
-        results[topology]["moved"] = _distance(after, _variables(initial))["difference"]
+        after = variables_of(os.path.join(target, "model.ckpt-1"))
+        results[topology] = distance(after, variables_of(os.path.join(folder, "one", "model.ckpt-1")))
+        results[topology]["moved"] = distance(after, variables_of(initial))["difference"]
         results[topology]["summaries"] = _summaries(target)
     return results
 
 
-def _one(config, folder, initial):
+def one(config, folder, initial):
     del initial     # this one makes it
     _estimate(config, folder, None, 4)
 
 
 def _replicas(config, folder, initial):
-    for part in tf.gfile.Glob(initial + ".*"):
-        shutil.copy(part, folder)
-    tf.train.update_checkpoint_state(folder, os.path.join(folder, "model.ckpt-0"))
+    begin_at(initial, folder)
     _estimate(config, folder, tf.distribute.MirroredStrategy(
         ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(num_packs=1)), 2)
 
 
+def begin_at(initial, folder):
+    """Makes a checkpoint the newest of a folder."""
+    for part in tf.gfile.Glob(initial + ".*"):
+        shutil.copy(part, folder)
+    tf.train.update_checkpoint_state(folder, os.path.join(folder, os.path.basename(initial)))
+
+
 def _estimate(config, folder, strategy, batch_size):
+    estimator, build = estimator_of(config, folder, strategy)
+    estimator.train(lambda: batches(build, config, batch_size), steps=1)
+
+
+def estimator_of(config, folder, strategy):
+    """(the Estimator of a pipeline config, the function that builds its detector)."""
     configs = {"train_config": config.train_config, "eval_config": eval_pb2.EvalConfig(),
                "eval_input_config": input_reader_pb2.InputReader()}
 
     def build(is_training, add_summaries=True):
         return model_builder.build(config.model, is_training, add_summaries)
 
-    estimator = tf.estimator.Estimator(
+    return tf.estimator.Estimator(
         model_lib.create_model_fn(build, configs), folder,
         tf.estimator.RunConfig(train_distribute=strategy, session_config=SESSION, tf_random_seed=1,
-                               save_checkpoints_steps=1, save_summary_steps=1))
-    estimator.train(lambda: _batches(build, config, batch_size), steps=1)
+                               save_checkpoints_steps=1, save_summary_steps=1)), build
 
 
-def _batches(build, config, batch_size):
+def batches(build, config, batch_size):
     """The pictures in order, as the API's input functions give them to the model function."""
     detector = build(is_training=True)
 
@@ -112,7 +122,7 @@ def _clones(config, folder, initial):
     def loop(train_op, logdir, summary_op=None, **unused):
         saver = tf.train.Saver()
         restorer = tf.train.Saver([variable for variable in tf.global_variables()
-                                   if variable.op.name in _variables(initial)])
+                                   if variable.op.name in variables_of(initial)])
         with tf.Session(config=SESSION) as session:
             session.run([tf.global_variables_initializer(), tf.local_variables_initializer(),
                          tf.tables_initializer()])
@@ -138,7 +148,7 @@ def _clones(config, folder, initial):
         trainer.slim.learning.train = stock
 
 
-TOPOLOGIES = {"one": _one, "replicas": _replicas, "clones": _clones}
+TOPOLOGIES = {"one": one, "replicas": _replicas, "clones": _clones}
 
 
 def _queues():
@@ -153,13 +163,13 @@ def _examples(config):
     return tf.data.Dataset.from_generator(lambda: iter(examples), types, shapes)
 
 
-def _variables(checkpoint):
+def variables_of(checkpoint):
     reader = tf.train.load_checkpoint(checkpoint)
     return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()
             if name != "global_step"}
 
 
-def _distance(ours, theirs):
+def distance(ours, theirs):
     """The largest absolute difference of any value of any variable, and the variables that only one of
     them has."""
     distances = {name: float(np.max(np.abs(ours[name] - theirs[name]))) for name in set(ours) & set(theirs)}
