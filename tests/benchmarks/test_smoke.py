@@ -93,3 +93,33 @@ def test_the_summary_is_a_table_with_a_verdict(left):
                            "checks": checks})
     assert text.startswith("### Smoke test: FAILED\n\n300 steps on 2 GPUs, 61 s, today\n")
     assert "| clone | reaches mAP@.50 0.5 | **FAILED** | 0.100 |" in text
+
+
+@pytest.mark.parametrize("passed, code", [((True, None), 0), ((True, False), 1), ((None, None), 0)])
+def test_the_exit_code_and_both_files_say_whether_everything_passed(passed, code, tmp_path, monkeypatch):
+    found = [smoke.Check("clone", "trains", one, "made up") for one in passed]
+    monkeypatch.setattr(smoke, "ROOT", str(tmp_path))
+    monkeypatch.setattr(smoke, "smoke", lambda *_: (found, {}))
+    monkeypatch.setenv("DEVICE", "cpu")
+    monkeypatch.setattr("sys.argv", ["smoke.py"])
+    assert smoke.main() == code
+    written = json.loads((tmp_path / "runs" / "smoke" / "smoke.json").read_text())
+    assert (written["passed"], sorted(written["trainers"])) == (code == 0, ["clone", "mirrored"])
+    assert ("FAILED" in (tmp_path / "runs" / "smoke" / "smoke.md").read_text()) == (code == 1)
+
+
+@pytest.mark.parametrize("kind, count, on_one", [("cpu", 2, False), ("gpu", 1, False), ("gpu", 4, True)])
+def test_each_trainer_trains_goes_on_and_with_several_gpus_is_compared_with_one(kind, count, on_one, left, monkeypatch):
+    legs = []
+
+    def train(folder, log, kind, **settings):
+        legs.append(settings)
+        return left()
+
+    monkeypatch.setattr(smoke, "train", train)
+    smoke.smoke("mirrored", kind, count, 300, 0.5, "runs/smoke")
+    assert [(leg["NUM_STEPS"], leg.get("RESUME"), leg["EVAL_AT_END"]) for leg in legs[:2]] == [
+        ("200", None, "0"), ("300", "require", "1")]
+    assert {(leg["TRAINER"], leg["NUM_GPUS"]) for leg in legs[:2]} == {("mirrored", str(count))}
+    assert [leg["NUM_GPUS"] for leg in legs[2:]] == ["1"] * on_one
+    assert len({leg["BATCH_SIZE_PER_GPU"] for leg in legs}) == 1

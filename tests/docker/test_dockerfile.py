@@ -43,3 +43,9 @@ def test_every_stage_is_the_base_or_built_on_it_and_the_base_has_a_tag(instructi
 def test_the_program_runs_as_no_root_from_the_last_stage_on(instructions):
     last = instructions[max(number for number, line in enumerate(instructions) if line.startswith("FROM ")):]
     assert [line for line in last if line.startswith("USER ")] == ["USER 1000:1000"]
+
+
+def test_cudas_cache_holds_all_kernels_of_a_generation(instructions):
+    """CUDA's own 256 MiB would have every start compile again; docs/gpus.md names the size."""
+    size, = [int(found) for line in instructions for found in re.findall(r"\bCUDA_CACHE_MAXSIZE=(\d+)", line)]
+    assert size == 2 * 2 ** 30

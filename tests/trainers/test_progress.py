@@ -110,3 +110,18 @@ def test_without_a_gpu_nothing_is_said_of_any(left_by):
     assert not [line for line in lines if "GPU" in line]
     assert all("gpus" not in record for record in records) and len(records) >= 8
     assert not [tag for tag, _ in scalars if tag.startswith("gpu")]
+
+
+@pytest.mark.parametrize("before, kept", [
+    (b'{"step": 1}\n{"step": 2}\n', b'{"step": 1}\n{"step": 2}\n'), (b'{"step": 1}\n{"st', b'{"step": 1}\n'),
+    (b'{"st', b""), (None, None)])
+def test_half_a_line_that_a_killed_training_left_gets_no_record_appended(before, kept, tmp_path):
+    import tensorflow.compat.v1 as tf
+    from trainers.progress import StepHook
+    metrics = tmp_path / "metrics.jsonl"
+    if before is not None:
+        metrics.write_bytes(before)
+    with tf.Graph().as_default():
+        hook = StepHook(None, None, None, str(tmp_path), 8, 16, 0, loss=tf.get_variable("v", initializer=2.0) * 3)
+        hook.begin()
+    assert (metrics.read_bytes() if metrics.exists() else None) == kept
