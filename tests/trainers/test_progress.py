@@ -125,3 +125,26 @@ def test_half_a_line_that_a_killed_training_left_gets_no_record_appended(before,
         hook = StepHook(None, None, None, str(tmp_path), 8, 16, 0, loss=tf.get_variable("v", initializer=2.0) * 3)
         hook.begin()
     assert (metrics.read_bytes() if metrics.exists() else None) == kept
+
+
+@pytest.mark.parametrize("asked_at, ended_at", [(1, 1), (3, 3), (None, 8)])
+def test_a_training_that_is_asked_to_stop_makes_no_further_step(asked_at, ended_at, tmp_path):
+    import tensorflow.compat.v1 as tf
+    from trainers.console import Console
+    from trainers.health import Health
+    from trainers.progress import StepHook
+    from trainers.signals import StopRequest
+    stop, heard = StopRequest(lambda sentence: None), []
+
+    def step_ended():
+        heard.append(stop.in_steps)
+        if len(heard) == asked_at:
+            stop.requested = 15
+    with tf.Graph().as_default():
+        train = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+        hook = StepHook(Console(io.StringIO()), Health(str(tmp_path / "health.json")), stop, str(tmp_path), 8, 16, 0,
+                        heard=step_ended, loss=tf.get_variable("v", initializer=2.0) * 3)
+        with tf.train.MonitoredTrainingSession(hooks=[hook]) as session:
+            while not session.should_stop():
+                session.run(train)
+    assert (hook.step, heard) == (ended_at, [True] * ended_at)
