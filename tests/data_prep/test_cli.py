@@ -152,17 +152,18 @@ def test_a_shard_that_does_not_reach_the_disk_is_told_and_leaves_the_older_datas
 
 def test_the_processes_of_a_killed_run_end_with_it(raw, tmp_path):
     code = ("import sys, time; from data_prep import pictures; load = pictures.load\n"
-            "pictures.load = lambda data, damaged: time.sleep(0.2) or load(data, damaged)\n"
+            "pictures.load = lambda data, damaged: time.sleep(2) or load(data, damaged)\n"
             "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))")
     run = subprocess.Popen([sys.executable, "-c", code, "pets", "--source", raw.root, "--out", str(tmp_path / "out"),
                             "--shards", "2", "--workers", "2"], stderr=subprocess.PIPE)
     parent = psutil.Process(run.pid)
     while len(parent.children()) < 2:
+        assert run.poll() is None
         time.sleep(0.02)
     workers = parent.children()
     run.kill()
-    assert run.communicate(timeout=20)[1] == b""  # both have closed it, without a word
-    assert psutil.wait_procs(workers, timeout=5)[1] == []
+    assert run.communicate(timeout=60)[1] == b""  # both have closed it, without a word
+    assert psutil.wait_procs(workers, timeout=60)[1] == []
 
 
 def test_two_runs_at_once_wait_for_each_other(raw, tmp_path):
