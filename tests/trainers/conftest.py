@@ -13,6 +13,8 @@ import pytest
 from trainers import dataset as datasets, devices as device_choice, settings as settings_module
 
 CLASSES = ["Siamese", "pug", "Bengal"]
+# A whole training on a busy machine too. One that hangs ends itself (STALL_SECS).
+ENDS_IN_SECS = 1800
 CHECKPOINT = re.compile(r"model\.ckpt-(\d+)\.index$")
 
 
@@ -65,7 +67,7 @@ def run(command):
     """function(name, folder, **settings) -> Run, when it has ended."""
     def finish(name, folder, **settings):
         argv, arguments = command(name, folder, **settings)
-        done = subprocess.run(argv, timeout=600, **arguments)
+        done = subprocess.run(argv, timeout=ENDS_IN_SECS, **arguments)
         return Run(done.returncode, done.stdout, folder)
     return finish
 
@@ -100,7 +102,7 @@ def tiny(tiny_command):
     """function(name, folder, *arguments, **settings) -> Run of entrypoint.py with a model of two convolutions."""
     def finish(name, folder, *arguments, **settings):
         argv, options = tiny_command(name, folder, *arguments, **settings)
-        done = subprocess.run(argv, timeout=600, **options)
+        done = subprocess.run(argv, timeout=ENDS_IN_SECS, **options)
         return Run(done.returncode, done.stdout, str(folder))
     return finish
 
