@@ -14,6 +14,9 @@ RUNS = "/runs"
 WRITES = {"train": RUNS, "eval": RUNS, "preflight": RUNS, "export": RUNS, "report": RUNS,
           "data": "/data"}
 
+# command: what its --out is where none is given; None for a folder that is always the host's.
+OUT = {"export": None, "data": None, "detect": "detections"}
+
 # As in the table of exit codes.
 SETTINGS_REFUSED = 2
 PREFLIGHT_FAILED = 3
@@ -58,6 +61,28 @@ def lost(command, environ):
                 run_dir, os.path.basename(run_dir.rstrip("/")) or "NAME")
 
 
+def lost_out(arguments):
+    """Two sentences when --out is in no folder of the host's; else None."""
+    command, options = arguments[:1], arguments[1:]
+    if not command or command[0] not in OUT or "--help" in options or "-h" in options:
+        return None
+    given = [value for option, value in zip(options, options[1:]) if option == "--out"]
+    given += [option.partition("=")[2] for option in options if option.startswith("--out=")]
+    out = given[-1] if given else OUT[command[0]]
+    if out is None or of_the_host(out):
+        return None
+    return ("--out {} is in no folder of the host's, and would be lost with the container.\n"
+            "Name one in {}/, or mount one with --volume.").format(out, "data" if command[0] == "data" else "runs")
+
+
+def of_the_host(path):
+    """Whether something is mounted at a path or above it; not /tmp, which is in memory."""
+    path = os.path.realpath(path)
+    while path != os.sep and not os.path.ismount(path):
+        path = os.path.dirname(path)
+    return path not in (os.sep, "/tmp")
+
+
 def device(environ):
     """DEVICE for the command: what is set, else `cpu` when the container was given no GPU on purpose."""
     if environ.get("DEVICE"):
@@ -78,7 +103,7 @@ def command_line(arguments, environ):
 def main(arguments):
     become_owner(RUNS)
     command = arguments[0] if arguments else None
-    problem = lost(command, os.environ)
+    problem = lost(command, os.environ) or lost_out(arguments)
     if problem:
         print(problem, file=sys.stderr)
         return SETTINGS_REFUSED

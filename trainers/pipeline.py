@@ -302,6 +302,8 @@ def _use_fine_tune_checkpoint(config, settings, changes):
 
 
 def _where_else(path):
+    if zoo.find(path):
+        return "FINE_TUNE_CHECKPOINT=%s fetches that model of the zoo; in a config it is a path." % path
     near = zoo.near(path)
     if near:
         return "Did you mean %s of the model zoo?" % near

@@ -93,7 +93,7 @@ def ensure(asked, data_dir, say, source=SOURCE, zoo=None):
     """Fetches the zoo model that `asked` names, where it names one and it is not there yet. One process at a time.
 
     Args:
-        asked: FINE_TUNE_CHECKPOINT, or the config's fine_tune_checkpoint.
+        asked: FINE_TUNE_CHECKPOINT.
         data_dir: DATA_DIR.
         say: function(sentence).
         source: URL that the archives lie below; zoo: as ZOO; for tests.

@@ -50,3 +50,26 @@ def test_a_run_outside_of_the_mounted_folder_is_refused_before_its_results_are_l
     problem = run_as_owner.lost("train", environ)
     assert (problem is not None) == is_lost
     assert run_as_owner.lost("data", environ) is None
+
+
+@pytest.mark.parametrize("arguments, folder", [
+    (["export"], None), (["export", "--out", "runs/mine"], None), (["export", "--out", "mine"], "runs"),
+    (["export", "--checkpoint", "best", "--out=/home/me/mine"], "runs"), (["export", "--out", "/out/mine"], None),
+    (["export", "--out", "/tmp/mine"], "runs"), (["detect", "--model", "runs/m", "a.jpg"], "runs"),
+    (["detect", "--out", "/runs/drawn", "a.jpg"], None), (["detect", "--help"], None), ([], None),
+    (["data", "voc", "--source", "/pets", "--out", "mine"], "data"), (["data", "pets"], None),
+    (["data", "voc", "--source", "/pets", "--out", "data/mine"], None), (["tensorboard", "--out", "x"], None)])
+def test_results_that_would_go_with_the_container_are_refused(run_as_owner, monkeypatch, arguments, folder):
+    monkeypatch.chdir("/")
+    monkeypatch.setattr(run_as_owner.os.path, "ismount", lambda path: path in ("/", "/tmp", "/runs", "/data", "/out"))
+    problem = run_as_owner.lost_out(arguments)
+    assert (problem is not None) == (folder is not None)
+    assert folder is None or "Name one in %s/" % folder in problem
+
+
+def test_the_container_ends_with_2_before_anything_that_would_be_lost_is_made(run_as_owner, monkeypatch, capsys):
+    monkeypatch.setattr(run_as_owner, "become_owner", lambda folder: None)
+    monkeypatch.setattr(run_as_owner.os.path, "ismount", lambda path: path == "/")
+    monkeypatch.setattr(run_as_owner.os, "execve", lambda *_: pytest.fail("it was started"))
+    assert run_as_owner.main(["export", "--out", "/mine"]) == 2
+    assert capsys.readouterr().err.startswith("--out /mine is in no folder of the host's")

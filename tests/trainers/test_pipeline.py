@@ -249,3 +249,13 @@ def test_default_configs_exist_for_every_dataset_and_device(read_settings):
     from trainers import pipeline
     for dataset_name, device in pipeline.DEFAULT_CONFIGS:
         assert os.path.isfile(pipeline.find(read_settings(DEVICE=device), dataset_name))
+
+
+def test_a_name_of_the_zoo_in_the_config_is_told_where_it_belongs(read_settings, dataset, two_cpus, project_dir):
+    from trainers import pipeline
+    parsed = pipeline.parse(os.path.join(project_dir, "configs/ssd_mobilenet_v1_pets.config"))
+    parsed.train_config.fine_tune_checkpoint = "ssd_mobilenet_v1_coco"
+    with pytest.raises(Refused) as refused:
+        pipeline.effective(parsed, read_settings(DEVICE="cpu"), dataset, two_cpus)
+    assert refused.value.do == ("FINE_TUNE_CHECKPOINT=ssd_mobilenet_v1_coco fetches that model of the zoo; in a config "
+                                "it is a path.")
