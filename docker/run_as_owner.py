@@ -5,6 +5,7 @@ not, and the container starts as root: then this becomes the owner of /runs, and
 user of the host who made the clone, with nothing to configure.
 """
 import os
+import re
 import sys
 
 ENTRYPOINT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "entrypoint.py")
@@ -77,10 +78,16 @@ def lost_out(arguments):
 
 def of_the_host(path):
     """Whether something is mounted at a path or above it; not /tmp, which is in memory."""
-    path = os.path.realpath(path)
-    while path != os.sep and not os.path.ismount(path):
+    path, mounted = os.path.realpath(path), mount_points()
+    while path != os.sep and path not in mounted:
         path = os.path.dirname(path)
     return path not in (os.sep, "/tmp")
+
+
+def mount_points(table="/proc/self/mountinfo"):
+    """The folders at which something is mounted (proc(5)). os.path.ismount misses a folder of the same file system."""
+    with open(table) as file:
+        return {re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), line.split()[4]) for line in file}
 
 
 def device(environ):

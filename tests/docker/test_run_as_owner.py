@@ -61,7 +61,7 @@ def test_a_run_outside_of_the_mounted_folder_is_refused_before_its_results_are_l
     (["data", "voc", "--source", "/pets", "--out", "data/mine"], None), (["tensorboard", "--out", "x"], None)])
 def test_results_that_would_go_with_the_container_are_refused(run_as_owner, monkeypatch, arguments, folder):
     monkeypatch.chdir("/")
-    monkeypatch.setattr(run_as_owner.os.path, "ismount", lambda path: path in ("/", "/tmp", "/runs", "/data", "/out"))
+    monkeypatch.setattr(run_as_owner, "mount_points", lambda: {"/", "/tmp", "/runs", "/data", "/out"})
     problem = run_as_owner.lost_out(arguments)
     assert (problem is not None) == (folder is not None)
     assert folder is None or "Name one in %s/" % folder in problem
@@ -69,7 +69,15 @@ def test_results_that_would_go_with_the_container_are_refused(run_as_owner, monk
 
 def test_the_container_ends_with_2_before_anything_that_would_be_lost_is_made(run_as_owner, monkeypatch, capsys):
     monkeypatch.setattr(run_as_owner, "become_owner", lambda folder: None)
-    monkeypatch.setattr(run_as_owner.os.path, "ismount", lambda path: path == "/")
+    monkeypatch.setattr(run_as_owner, "mount_points", lambda: {"/", "/runs"})
     monkeypatch.setattr(run_as_owner.os, "execve", lambda *_: pytest.fail("it was started"))
     assert run_as_owner.main(["export", "--out", "/mine"]) == 2
     assert capsys.readouterr().err.startswith("--out /mine is in no folder of the host's")
+
+
+def test_mounts_are_read_as_the_kernel_writes_them(run_as_owner, tmp_path):
+    table = tmp_path / "mountinfo"
+    table.write_text("1 0 0:5 / / rw - overlay overlay rw\n2 1 8:1 /home/me /runs rw,noatime - ext4 /dev/sda1 rw\n"
+                     "3 1 8:1 /a /my\\040pictures rw - ext4 /dev/sda1 rw\n")
+    assert run_as_owner.mount_points(str(table)) == {"/", "/runs", "/my pictures"}
+    assert os.sep in run_as_owner.mount_points()
