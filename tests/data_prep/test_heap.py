@@ -1,9 +1,12 @@
 """What a worker frees is used again, and not given back to be cleared anew."""
 import ctypes
+import os
 import subprocess
 import sys
 
 import pytest
+
+from data_prep import dataset, heap, shard_workers
 
 # Three buffers as those of a picture with a mask, as often as in a shard of 300. A page is 4 KiB.
 COUNT_FAULTS = """
@@ -33,3 +36,14 @@ def test_a_page_is_cleared_once_and_not_once_a_picture():
         pytest.skip("the C library is not glibc")
     kept = faults("kept")
     assert kept < 1000 and faults("given back") > 10 * kept
+
+
+def test_every_process_that_converts_keeps_what_it_frees(tmp_path, monkeypatch):
+    def convert(picture_id):
+        return dataset.Outcome(None, skipped="none of them is there")
+
+    monkeypatch.setattr(heap, "keep_freed", lambda: (tmp_path / ("kept-%d" % os.getpid())).touch())
+    tasks = [shard_workers.Task("train", number, ["a"], str(tmp_path / ("shard-%d" % number))) for number in range(2)]
+    shard_workers.run(tasks, convert, workers=2)
+    assert len(list(tmp_path.glob("kept-*"))) == 2
+    assert not (tmp_path / ("kept-%d" % os.getpid())).exists()

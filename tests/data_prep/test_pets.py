@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies
 from PIL import Image
 
 from data_prep import annotations, check, pets, splits
-from data_prep.dataset import Limits, hold_to_limits
+from data_prep.dataset import Limits, Outcome, hold_to_limits
 from data_prep.errors import DataError, UsageError
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -352,6 +352,52 @@ def test_dataset_json_sums_up_the_pictures_and_their_checksums(raw, tmp_path, en
     second = raw.convert(tmp_path / "out")
     assert first["pictures_sha256"] != second["pictures_sha256"]
     assert first["made_from"]["source_sha256"] != second["made_from"]["source_sha256"]
+
+
+def test_every_picture_counts_in_the_checksum_of_all(raw, tmp_path, encode):
+    found = {raw.convert(tmp_path / "out")["pictures_sha256"]}
+    for picture_id in raw.ids[:6]:
+        raw.picture(picture_id, encode(quality=20))
+        found.add(raw.convert(tmp_path / "out", shards=3)["pictures_sha256"])
+    assert len(found) == 7
+
+
+def test_a_picture_that_is_lost_without_a_word_fails_the_run(raw, tmp_path, monkeypatch):
+    convert = pets.Converter.__call__
+    monkeypatch.setattr(pets.Converter, "__call__", lambda self, picture_id: (
+        Outcome(None) if picture_id == "pug_7" else convert(self, picture_id)))
+    with pytest.raises(DataError, match="1 of 20 pictures are neither written nor listed as skipped"):
+        raw.convert(tmp_path / "out", workers=2)
+    assert os.listdir(str(tmp_path / "out")) == []
+
+
+def test_one_picture_in_twenty_may_lack_its_xml_and_no_more():
+    def without_xml(count):
+        return {"splits": {"train": {"listed": 100}}, "changed": [],
+                "skipped": [{"id": number, "forgiven": True} for number in range(count)]}
+    hold_to_limits(without_xml(5), Limits(max_skipped=0))
+    with pytest.raises(DataError, match="6 of 100 pictures have no annotation"):
+        hold_to_limits(without_xml(6), Limits(max_skipped=0))
+
+
+def test_the_two_damaged_pictures_of_the_dataset_are_written_anew(raw, tmp_path, encode):
+    for picture_id in ("beagle_116", "chihuahua_121"):
+        raw.picture(picture_id, encode())
+        raw.annotate(picture_id, (5, 6, 25, 26))
+    raw.list(raw.ids + ["beagle_116", "chihuahua_121"])
+    assert sorted(changes(raw.convert(tmp_path / "out"))) == [("beagle_116", "reencoded"),
+                                                              ("chihuahua_121", "reencoded")]
+
+
+def test_boxes_turn_where_the_annotation_does_not_say_on_which_picture_they_were_drawn(raw, tmp_path, encode):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    raw.picture("pug_1", encode(exif=exif.tobytes()))
+    raw.annotate("pug_1", (0, 0, 10, 20), size=(0, 0))
+    raw.convert(tmp_path / "out")
+    features = examples(tmp_path / "out")["pug_1.jpg"]
+    assert features["image/object/bbox/xmin"] == pytest.approx([10 / 30])
+    assert features["image/object/bbox/ymax"] == pytest.approx([10 / 40])
 
 
 SAMPLE = os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared", "data", "pets-sample")

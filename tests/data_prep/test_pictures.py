@@ -141,3 +141,9 @@ def test_a_file_is_known_by_its_first_bytes(tmp_path, data, kind):
     (tmp_path / "file").write_bytes(data)
     assert pictures.sniff_file(str(tmp_path / "file")) == kind
     assert pictures.sniff_file(str(tmp_path / "missing")) is None
+
+
+def test_a_picture_of_more_pixels_than_pillow_thinks_safe_is_refused(encode, monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    with pytest.raises(ValueError, match="1200 pixels\\) exceeds limit"):
+        pictures.load(encode(size=(40, 30)))

@@ -1,6 +1,8 @@
 """Progress where there is no terminal: a plain line now and then, with rate and time left."""
 
 import io
+import re
+import time
 
 from data_prep import progress
 
@@ -28,3 +30,33 @@ def test_a_download_that_goes_on_counts_its_rate_from_there(monkeypatch):
         now[0] = 20
         bar.update(1000000)
     assert out.getvalue() == "Downloading: 2.00M of 3.00MB, 50.0kB/s, 20 s left\n"
+
+
+class Terminal(io.StringIO):
+    """Text that a terminal would show."""
+
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_a_bar_shows_the_rate_and_the_time_left(monkeypatch):
+    out = Terminal()
+    monkeypatch.setattr(progress.sys, "stderr", out)
+    with progress.Progress("Converting", 100, "pictures") as bar:
+        time.sleep(0.2)  # a bar is drawn anew ten times a second at most
+        bar.update(50)
+    last = out.getvalue().split("\r")[-1]
+    assert last.startswith("Converting:  50%|") and re.search(
+        r"50/100 \[\d\d:\d\d<\d\d:\d\d, +[0-9.]+pictures/s\]", last)
+
+
+def test_on_a_terminal_a_download_that_goes_on_begins_where_it_was(monkeypatch):
+    out = Terminal()
+    monkeypatch.setattr(progress.sys, "stderr", out)
+    with progress.Progress("Downloading", 3000000, "B", scale=True) as bar:
+        bar.start_at(1000000)
+        time.sleep(0.2)
+        bar.update(1000000)
+    last = out.getvalue().split("\r")[-1]
+    assert last.startswith("Downloading:  67%|") and "2.00M/3.00M" in last
+    assert float(re.search(r"([0-9.]+)MB/s", last).group(1)) < 5.1  # of the 1 MB that came, not of 2
