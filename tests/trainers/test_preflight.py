@@ -203,3 +203,27 @@ def test_a_run_dir_in_use_or_of_others_is_refused(look, run_of_step, monkeypatch
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(run_of_step) and allowed(path, mode))
     not_ours = line(look(), "RUN_DIR")
     assert (not_ours.level, not_ours.text) == ("error", "RUN_DIR=%s cannot be written." % run_of_step)
+
+
+def test_a_training_tells_the_warnings_of_its_look_and_is_refused_by_its_errors(look, monkeypatch, read_settings):
+    from trainers import preflight, train
+    report = look()
+    warned = report._replace(lines=report.lines + [preflight.Line("driver", "warning", "It is old.", "Update it.")])
+    for room, name in ((train, "_say_what_will_happen"), (train.runs, "write_config"), (train.manifest, "start"),
+                       (train.early_stop, "withdraw")):
+        monkeypatch.setattr(room, name, lambda *_: None)
+    monkeypatch.setattr(train.runs, "prepare", lambda *_: 0)
+    monkeypatch.setattr(train, "_run", lambda *_: 143)
+    monkeypatch.setattr(train.preflight, "look", lambda settings, make_data: warned)
+
+    class Console(object):
+        said = []
+        say = said.append
+    assert train.train(read_settings(DEVICE="cpu"), Console, []) == 143
+    assert Console.said == ["It is old. Update it."]
+    refused = report._replace(lines=report.lines + [preflight.Line("disk", "error", "It is full.", "Free some.")])
+    monkeypatch.setattr(train.preflight, "look", lambda settings, make_data: refused)
+    monkeypatch.setattr(train.runs, "prepare", lambda *_: pytest.fail("something was begun"))
+    with pytest.raises(Refused) as error:
+        train.train(read_settings(DEVICE="cpu"), Console, [])
+    assert (error.value.what, error.value.code) == ("It is full.", 3)
