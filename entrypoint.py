@@ -13,12 +13,15 @@ COMMANDS = {
     "data": ("make a dataset: mini-pets, pets [--source DIR], voc or coco --source DIR --out DIR", "trainers.data",
              "make"),
 }
+SETTINGS = "Settings are environment variables: docs/settings.md lists them."
+# Their own parsers say what they take.
+WITH_OPTIONS = ("export", "detect")
 
 
 def usage():
     lines = ["usage: python entrypoint.py COMMAND", ""]
     lines += ["  %-9s %s" % (name, text) for name, (text, _, _) in sorted(COMMANDS.items())]
-    return "\n".join(lines + ["", "Settings are environment variables: docs/settings.md lists them."])
+    return "\n".join(lines + ["", SETTINGS])
 
 
 def main(arguments):
@@ -29,6 +32,9 @@ def main(arguments):
     if name not in COMMANDS:
         sys.stderr.write("There is no command %s.\n%s\n" % (name, usage()))
         return 2
+    if arguments[1:2] in (["-h"], ["--help"]) and name not in WITH_OPTIONS:
+        print("%s: %s\n%s" % (name, COMMANDS[name][0], SETTINGS))
+        return 0
     from importlib import import_module
     try:
         from trainers.outcome import run

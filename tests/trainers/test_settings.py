@@ -97,3 +97,11 @@ def test_help_answers_at_once(arguments, code, project_dir, cpu_secs):
     assert done.returncode == code
     assert b"usage: python entrypoint.py COMMAND" in done.stdout
     assert cpu_secs() - before < 1
+
+
+@pytest.mark.parametrize("name", ["train", "eval", "report", "preflight", "data", "export", "detect"])
+def test_every_command_has_its_help(name, project_dir):
+    done = subprocess.run([sys.executable, "entrypoint.py", name, "--help"], cwd=project_dir, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert name in done.stdout and len(done.stdout.splitlines()) >= 2
