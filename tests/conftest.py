@@ -9,8 +9,8 @@ from object_detection_patches import source, tree
 
 _VENV_API = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".venv", "api")
 
-# Whether the tests pass is a matter of the code alone: neither of which examples chance picks, nor of how long one takes
-# where others share the machine. `--hypothesis-profile searching` looks for new examples.
+# Whether the tests pass is a matter of the code alone: neither of which examples chance picks, nor of how long one
+# takes where others share the machine. `--hypothesis-profile searching` looks for new examples.
 _NO_CLOCK = dict(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.register_profile("repeatable", derandomize=True, **_NO_CLOCK)
 hypothesis.settings.register_profile("searching", max_examples=1000, **_NO_CLOCK)

@@ -14,8 +14,8 @@ CLASSES = {"Bengal", "pug", "Siamese"}
 
 @pytest.fixture(scope="module")
 def settings(with_masks, project_dir):
-    """Seeded: what three steps make of weights of chance may draw no mask at all, or only boxes too far off to have a
-    mask loss."""
+    """Seeded: what three steps make of weights of chance may draw no mask at all, or only boxes too far off to have
+    a mask loss."""
     return dict(DATASET=str(with_masks), BATCH_SIZE="2", SEED="2", PIPELINE_CONFIG=os.path.join(
         project_dir, "tests", "trainers", "scenarios", "tiny_mask_rcnn.config"))
 

@@ -10,8 +10,8 @@ TICK = 0.2       # of 4 s
 
 
 def watched(secs, beats=(), until=100):
-    """(seconds of silence that were told of, exit codes) of a watchdog that hears a beat at each of these of its own
-    seconds and looks until `until`; no time passes."""
+    """(seconds of silence that were told of, exit codes) of a watchdog that hears a beat at each of these of its
+    own seconds and looks until `until`; no time passes."""
     said, ended = [], []
     watchdog = Watchdog(secs, said.append, end=ended.append)
     waiting = list(beats)

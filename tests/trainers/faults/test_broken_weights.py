@@ -12,11 +12,12 @@ CLASSES = "classification_loss { weighted_sigmoid {} }"
 def from_step(step):
     """Changes of the config: a learning rate that makes the weights infinite with the update after so many steps.
 
-    Up to there nothing moves. The weight makes the gradient so steep that it does not matter of which size chance made
-    the weights and the pictures.
+    Up to there nothing moves. The weight of the loss makes the gradient so steep that it does not matter of which
+    size chance made the model's weights.
     """
     return ((CONSTANT, "manual_step_learning_rate { initial_learning_rate: 1e-12 "
-             "schedule { step: %d learning_rate: 3e38 } }" % step), (CLASSES, CLASSES + " classification_weight: 1e3"))
+             "schedule { step: %d learning_rate: 3e38 } }" % step),
+            (CLASSES, CLASSES + " classification_weight: 1e3"))
 
 
 def test_a_checkpoint_of_infinite_weights_is_set_aside_and_the_one_before_named(start, tiny_config, tmp_path):

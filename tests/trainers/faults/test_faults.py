@@ -99,7 +99,7 @@ def test_a_blocked_input_ends_with_5_and_the_stacks_of_all_threads(start, pictur
 
 
 def wait_until_it_hangs(run_dir):
-    """Returns when what was read ahead is used up: no step, each of which is saved, for longer than one ever takes."""
+    """Returns when what was read ahead is used up: no step, each of which is saved, for longer than one takes."""
     seen, since = None, time.time()
     while time.time() - since < 5:
         now = checkpoint_files.steps(str(run_dir))
@@ -120,7 +120,8 @@ def test_a_second_ctrl_c_stops_even_a_step_that_hangs(start, pictures, tmp_path)
         stopped_at.append(time.time())
         process.send_signal(signal.SIGINT)
 
-    stopped = start(tmp_path / "run", {"First step": interrupt_twice}, DATASET=pictures, CHECKPOINT_EVERY_STEPS="1")
+    stopped = start(tmp_path / "run", {"First step": interrupt_twice}, DATASET=pictures,
+                    CHECKPOINT_EVERY_STEPS="1")
     assert time.time() - stopped_at[0] < AT_ONCE_SECS
     assert stopped.code == 130, stopped.console
     assert stopped.lines[-2:] == ["Stopping after this step and saving; once more stops at once.", "Stopped at once."]
