@@ -13,6 +13,7 @@ import sys
 from launcher import LaunchError, environment, host, pin_base, say, where
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+IMAGE = "tfod-train"  # as compose.yaml calls it
 BUILD_LOG = os.path.join("runs", "docker-build.log")
 DATASETS = ("mini-pets", "pets")
 NEED_DATA = ("train", "eval")
@@ -267,6 +268,7 @@ def in_container(environ, command, options=()):
     """Builds the image where needed, then becomes `docker compose run` of the service `command[0]`."""
     environ = with_clone(environ)
     build_image(environ)
+    environ["IMAGE_ID"] = host.image_id(IMAGE)
     os.chdir(ROOT)
     # Without dependencies: compose would make the data too, but not show what went wrong there.
     run = ["docker", "compose", "--progress", "quiet", "run", "--rm", "--no-deps"] + host.as_built()

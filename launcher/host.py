@@ -104,6 +104,11 @@ def ask_docker(base_image, seconds=ENGINE_SECS, registry_seconds=REGISTRY_SECS):
     )
 
 
+def image_id(image):
+    """The id of an image ("sha256:..."), "" where the engine does not say."""
+    return ask(["docker", "image", "inspect", "--format", "{{.Id}}", image], ENGINE_SECS).out.strip()
+
+
 def as_built():
     """Options that make `docker compose run` take the image as it was built a moment ago.
 

@@ -6,18 +6,20 @@ import time
 
 PATH = os.path.join(tempfile.gettempdir(), "tfod-train-health.json")
 # Building the graph and compiling kernels for a new GPU takes minutes; a step or a picture takes seconds.
-FRESH_FOR_SECS = {"building": 1800, "training": 120, "evaluating": 120, "waiting": 300, "stalled": 0}
+FRESH_FOR_SECS = {"building": 1800, "training": 600, "evaluating": 120, "waiting": 300, "stalled": 0}
 
 
 class Health(object):
     """Writes the health file, at most once a second for the same phase.
 
     Args:
+        stall_secs: a training's silence that is none to worry about: STALL_SECS, after which it ends.
         path: where docker/healthcheck.py looks.
         clock: unix seconds; for tests.
     """
 
-    def __init__(self, path=PATH, clock=time.time):
+    def __init__(self, path=PATH, clock=time.time, stall_secs=FRESH_FOR_SECS["training"]):
+        self._fresh_for_secs = dict(FRESH_FOR_SECS, training=stall_secs)
         self._path = path
         self._clock = clock
         self._phase = None
@@ -30,5 +32,5 @@ class Health(object):
         self._phase, self._at = phase, now
         temporary = "%s.%d" % (self._path, os.getpid())
         with open(temporary, "w") as out:
-            json.dump({"phase": phase, "at": now, "fresh_for_secs": FRESH_FOR_SECS[phase]}, out)
+            json.dump({"phase": phase, "at": now, "fresh_for_secs": self._fresh_for_secs[phase]}, out)
         os.replace(temporary, self._path)

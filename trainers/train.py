@@ -93,7 +93,7 @@ def _say_what_will_happen(console, settings, devices, dataset, config_path, conf
 
 def _run(settings, console, devices, config, folder):
     """Trains; returns 0 or the exit code of the signal that stopped it."""
-    health = Health()
+    health = Health(stall_secs=settings.stall_secs)
     health.beat("building")
     console.capture(os.path.join(folder, runs.LOG), debug=settings.log_level.value == "debug")
     began = time.time()

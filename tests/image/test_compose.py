@@ -68,23 +68,30 @@ def test_the_clone_trainer_trains_while_another_container_evaluates(compose, clo
     assert_evaluated(clone, "runs/clone", 15)
 
 
-def test_stopping_saves_a_checkpoint_first(compose, clone):
+@pytest.mark.parametrize("command", ["stop", "down"])
+def test_stopping_saves_a_checkpoint_first(command, compose, clone):
     # Not watched: signals have to find their way as they do for everybody.
     compose.call("up", "--detach", "train", watched=False, DEVICE="cpu", NUM_GPUS="1", NUM_STEPS="100000",
-                 RUN_DIR="runs/stopped")
+                 RUN_DIR="runs/" + command)
     container = compose.container("train")
     while b"First step after" not in container.logs():
         container.reload()
         assert container.status == "running", container.logs().decode()
         time.sleep(1)
-    compose.call("stop", "train")
-    train = compose.ended("train")
-    assert train.code == 143
-    assert_clean(train.log)
-    assert any(line.startswith("Stopped at step") for line in train.lines)
-    with open(os.path.join(clone, "runs/stopped/checkpoint")) as file:
+    compose.call(*["stop", "train"] if command == "stop" else ["down"])
+    if command == "stop":
+        train = compose.ended("train")
+        assert train.code == 143
+        assert_clean(train.log)
+        assert any(line.startswith("Stopped at step") for line in train.lines)
+    # `down` takes the container and its log away.
+    with open(os.path.join(clone, "runs", command, "run.json")) as file:
+        told = json.load(file)
+    assert (told["outcome"], told["exit_code"]) == ("stopped", 143)
+    with open(os.path.join(clone, "runs", command, "checkpoint")) as file:
         newest = file.read().split('"')[1]
-    assert os.path.exists(os.path.join(clone, "runs/stopped", newest + ".index"))
+    assert newest == "model.ckpt-%d" % told["step"]
+    assert os.path.exists(os.path.join(clone, "runs", command, newest + ".index"))
 
 
 def test_tensorboard_answers(compose):

@@ -45,13 +45,15 @@ echo "docker $*" >>{calls}
 case "$1 $2" in
   "info --format") {info};;
   "compose version") {compose};;
-  "image inspect") exit {image};;
+  "image inspect")
+    case "$*" in *--format*) echo sha256:0123;; esac
+    exit {image};;
   "manifest inspect") exit {manifest};;
   "compose build") echo "commit=$CODE_COMMIT"; echo "step 7 failed: no space"; exit {build};;
   "compose run") echo "      --pull string    Pull image before running";;
   "compose --progress")
     case "$*" in *"--no-TTY data") exit {data};; esac
-    echo "ran $* DEVICE=$DEVICE RUNTIME=$DOCKER_RUNTIME UID=$UID PETS_DIR=$PETS_DIR"
+    echo "ran $* DEVICE=$DEVICE RUNTIME=$DOCKER_RUNTIME UID=$UID IMAGE=$IMAGE_ID PETS_DIR=$PETS_DIR"
     exit ${{EXIT_WITH:-0}};;
 esac
 """

@@ -61,7 +61,7 @@ def test_with_docker_training_runs_in_the_container_as_the_user(machine):
     assert done.out.splitlines()[0] == "Running in Docker (an engine answers; RUN_IN=venv does without)."
     assert done.out.splitlines()[-1] == (
         "ran compose --progress quiet run --rm --no-deps --pull never --no-TTY train"
-        " DEVICE=cpu RUNTIME=runc UID=1234 PETS_DIR="
+        " DEVICE=cpu RUNTIME=runc UID=1234 IMAGE=sha256:0123 PETS_DIR="
     )
     last_words = [call.split()[-1] for call in machine.calls("docker compose")]
     assert last_words == ["--short", "build", "--help", "data", "train"]

@@ -37,6 +37,12 @@ def test_the_manifest_holds_what_repeats_the_run(start, tmp_path):
     assert (written["outcome"], written["start_step"]) == ("running", 0)
 
 
+def test_the_image_is_told_by_its_id_where_that_is_known(start, tmp_path):
+    image = "sha256:" + 64 * "a"
+    assert start(tmp_path / "run", IMAGE_ID=image)["image_id"] == image
+    assert start(tmp_path / "other")["image_id"] is None
+
+
 def test_the_manifest_says_how_a_run_ended(start, tmp_path):
     start(tmp_path / "run")
     manifest.finish(str(tmp_path / "run"), "stopped", 7, 143)
