@@ -1,6 +1,8 @@
 """`docker compose` in a clone: data, both trainers to the end, evaluation beside training, TensorBoard."""
 import json
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -45,6 +47,21 @@ def test_one_command_trains_and_evaluates(compose, clone):
                          "/pictures/mini-pets-detections.png")
     assert found.code == 0, found.log
     assert os.path.getsize(os.path.join(clone, "runs/detections/mini-pets-detections.png")) > 0
+
+
+def test_the_data_that_the_image_makes_is_what_this_python_makes_byte_for_byte(compose, clone, tmp_path):
+    """Which is another: 3.6 in the image."""
+    done = compose.call("run", "--rm", "data", "mini-pets")
+    assert done.code == 0, done.log
+    here = str(tmp_path / "here")
+    subprocess.check_call([sys.executable, "-m", "data_prep", "mini-pets", "--out", here], cwd=ROOT)
+    made = []
+    for folder in (os.path.join(clone, "data", "mini-pets"), here):
+        with open(os.path.join(folder, "dataset.json")) as file:
+            dataset = json.load(file)
+        made.append({shard["file"]: shard["sha256"] for split in dataset["splits"].values()
+                     for shard in split["shards"]})
+    assert len(made[0]) == 20 and made[0] == made[1]
 
 
 def test_preflight_answers_without_training(compose, clone):

@@ -33,12 +33,12 @@ def read(checkpoint):
 
 
 class Model(object):
-    """What fine_tune needs of a detection model: the maps of two variables below a scope."""
+    """What fine_tune needs of a detection model: the maps of its variables below a scope."""
 
-    def __init__(self):
+    def __init__(self, names=("a", "b")):
         import tensorflow.compat.v1 as tf
         with tf.variable_scope("net"):
-            self.variables = {name: tf.get_variable(name, [2]) for name in ("a", "b")}
+            self.variables = {name: tf.get_variable(name, [2]) for name in names}
             tf.get_variable("a/Momentum", [2])
 
     def restore_map(self, fine_tune_checkpoint_type, load_all_detection_checkpoint_vars=False):
@@ -46,14 +46,14 @@ class Model(object):
         return {scope + name: variable for name, variable in self.variables.items()}
 
 
-def restored(checkpoint, checkpoint_type="detection"):
+def restored(checkpoint, checkpoint_type="detection", build=Model):
     """(what restore_map gives, the sentences) of a watched Model."""
     import tensorflow.compat.v1 as tf
     from object_detection.protos import train_pb2
     from trainers import fine_tune
     said = []
     with tf.Graph().as_default():
-        model = fine_tune.watched(Model, train_pb2.TrainConfig(fine_tune_checkpoint=checkpoint), said.append)()
+        model = fine_tune.watched(build, train_pb2.TrainConfig(fine_tune_checkpoint=checkpoint), said.append)()
         return model.restore_map(fine_tune_checkpoint_type=checkpoint_type), said
 
 
@@ -84,6 +84,16 @@ class TestWatched(object):
         with pytest.raises(Refused) as refused:
             restored(save(tmp_path, {"other/a": [2]}))
         assert "missing: net/a, net/b" in refused.value.what and "of another model" in refused.value.do
+
+    @pytest.mark.parametrize("count, refused", [(10, False), (11, True)])
+    def test_below_a_tenth_is_refused_and_a_tenth_is_not(self, count, refused, tmp_path):
+        checkpoint, names = save(tmp_path, {"net/v0": [2]}), ["v%d" % number for number in range(count)]
+        try:
+            _, said = restored(checkpoint, build=lambda: Model(names))
+        except Refused as error:
+            assert refused and error.what.startswith("Only 1 of the 11 variables")
+        else:
+            assert not refused and said[0].startswith("Fine-tuning: restored 1 of 10 variables from")
 
     def test_a_file_that_is_no_checkpoint_is_refused(self, tmp_path):
         (tmp_path / "model.ckpt.index").write_bytes(b"nonsense")
