@@ -268,7 +268,7 @@ def in_container(environ, command, options=()):
     """Builds the image where needed, then becomes `docker compose run` of the service `command[0]`."""
     environ = with_clone(environ)
     build_image(environ)
-    environ["IMAGE_ID"] = host.image_id(IMAGE)
+    environ["TFOD_IMAGE_ID"] = host.image_id(IMAGE)
     os.chdir(ROOT)
     # Without dependencies: compose would make the data too, but not show what went wrong there.
     run = ["docker", "compose", "--progress", "quiet", "run", "--rm", "--no-deps"] + host.as_built()

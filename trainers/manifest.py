@@ -38,7 +38,7 @@ def start(folder, settings, config, dataset, devices, config_path, changes, star
     """
     path = os.path.join(folder, NAME)
     write_json(path, {
-        "settings": json.loads(settings.json(exclude={"image_id"})),
+        "settings": json.loads(settings.json(exclude={"tfod_image_id"})),
         "config_file": config_path,
         "config_changes": changes,
         "config": text_format.MessageToString(config).splitlines(),
@@ -47,7 +47,7 @@ def start(folder, settings, config, dataset, devices, config_path, changes, star
         "api": api(),
         "versions": versions(),
         "code": code(),
-        "image_id": settings.image_id,
+        "image_id": settings.tfod_image_id,
         "host": {"machine": platform.platform(), "cpus": os.cpu_count(), "container": gpus.in_container()},
         "command": " ".join(shlex.quote(argument) for argument in sys.argv),
         "earlier": _earlier(read_json(path)),

@@ -116,7 +116,7 @@ class Settings(BaseModel):
     log_level: LogLevel = Field(LogLevel.info, description="`debug` shows TensorFlow's own log and tracebacks")
     cuda_visible_devices: Optional[str] = Field(
         None, description="as CUDA reads it: the GPUs this process may use (in compose: `TRAIN_GPUS`, `EVAL_GPUS`)")
-    image_id: Optional[str] = Field(
+    tfod_image_id: Optional[str] = Field(
         None, regex="^sha256:[0-9a-f]{64}$", description="the image that a container was started from, for run.json; "
         "`make` sets it, Docker itself tells a container nothing of it")
 

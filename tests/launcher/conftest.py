@@ -53,7 +53,7 @@ case "$1 $2" in
   "compose run") echo "      --pull string    Pull image before running";;
   "compose --progress")
     case "$*" in *"--no-TTY data") exit {data};; esac
-    echo "ran $* DEVICE=$DEVICE RUNTIME=$DOCKER_RUNTIME UID=$UID IMAGE=$IMAGE_ID PETS_DIR=$PETS_DIR"
+    echo "ran $* DEVICE=$DEVICE RUNTIME=$DOCKER_RUNTIME UID=$UID IMAGE=$TFOD_IMAGE_ID PETS_DIR=$PETS_DIR"
     exit ${{EXIT_WITH:-0}};;
 esac
 """

@@ -39,7 +39,7 @@ def test_the_manifest_holds_what_repeats_the_run(start, tmp_path):
 
 def test_the_image_is_told_by_its_id_where_that_is_known(start, tmp_path):
     image = "sha256:" + 64 * "a"
-    assert start(tmp_path / "run", IMAGE_ID=image)["image_id"] == image
+    assert start(tmp_path / "run", TFOD_IMAGE_ID=image)["image_id"] == image
     assert start(tmp_path / "other")["image_id"] is None
 
 
