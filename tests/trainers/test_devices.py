@@ -32,6 +32,8 @@ def test_only_the_gpus_asked_for_stay_visible(read_settings):
 
 @pytest.mark.parametrize("environ, gpus, sentence", [
     ({}, [], "DEVICE=gpu, but no GPU is visible."),
+    ({"CUDA_VISIBLE_DEVICES": "MIG-GPU-1/0/0"}, FOUR,
+     "CUDA_VISIBLE_DEVICES=MIG-GPU-1/0/0 is a part of a GPU, as MIG makes them, and trainings use whole ones."),
     ({"CUDA_VISIBLE_DEVICES": "-1"}, FOUR, "DEVICE=gpu, but no GPU is visible among CUDA_VISIBLE_DEVICES=-1."),
     ({"NUM_GPUS": "8"}, FOUR, "NUM_GPUS=8, but 4 GPUs are visible."),
     ({"NUM_GPUS": "2", "CUDA_VISIBLE_DEVICES": "1"}, FOUR, "NUM_GPUS=2, but 1 GPU is visible.")])
