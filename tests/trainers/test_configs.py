@@ -38,7 +38,8 @@ class TestEach(object):
         with open(os.path.join(ROOT, "configs", name)) as source:
             header = re.match(r"(#.*\n)+", source.read()).group(0)
         assert "make train" in header or "docker compose up train" in header
-        assert re.search(r"Reaches|Not known|far too small", header)
+        assert re.search(r"Reaches .*0\.[0-9]|Should reach: .* 0\.[0-9]+|far too small", header)
+        assert re.search(r"tests hold it to|Not known|shows that", header)
         for model in re.findall(r"FINE_TUNE_CHECKPOINT=(\S+)", header):
             from trainers import zoo
             assert zoo.find(model), model
