@@ -59,11 +59,11 @@ def choose(settings, gpus):
         count = settings.num_gpus or DEFAULT_VIRTUAL_CPUS
         return Devices("cpu", count, "-1", tuple("/cpu:%d" % index for index in range(count)))
     entries = visible(gpus, settings.cuda_visible_devices)
-    if not entries and (settings.cuda_visible_devices or "").startswith("MIG-"):
-        raise Refused("CUDA_VISIBLE_DEVICES=%s is a part of a GPU, as MIG makes them, and trainings use whole ones." %
-                      settings.cuda_visible_devices, "Name a GPU by its index or its UUID (nvidia-smi -L).",
-                      PREFLIGHT_FAILED)
     if not entries:
+        if (settings.cuda_visible_devices or "").startswith("MIG-"):
+            raise Refused("CUDA_VISIBLE_DEVICES=%s is a part of a GPU, as MIG makes them, and trainings use whole "
+                          "ones." % settings.cuda_visible_devices,
+                          "Name a GPU by its index or its UUID (nvidia-smi -L).", PREFLIGHT_FAILED)
         restricted = " among CUDA_VISIBLE_DEVICES=%s" % settings.cuda_visible_devices if gpus else ""
         raise Refused("DEVICE=gpu, but no GPU is visible%s." % restricted,
                       "Set DEVICE=cpu to train on virtual CPU devices, or check the driver with nvidia-smi.",

@@ -113,7 +113,7 @@ def newest_capability(cuda):
 def driver_fits(driver, cuda):
     """None where the driver is new enough, else (what is wrong, what to do)."""
     oldest = OLDEST_DRIVER.get(cuda)
-    version = tuple(int(part) for part in re.findall(r"\d+", driver or "")[:2])
+    version = _driver_version(driver)
     if not oldest or not version or version >= oldest:
         return None
     return ("the NVIDIA driver %s is too old for CUDA %d.%d" % ((driver,) + cuda),
@@ -123,7 +123,12 @@ def driver_fits(driver, cuda):
 def driver_may_be_bridged(driver, cuda):
     """Whether NVIDIA's compatibility packages may make up for a driver that is too old; only with data-centre GPUs."""
     oldest = OLDEST_BRIDGED_DRIVER.get(cuda)
-    return oldest is not None and tuple(int(part) for part in re.findall(r"\d+", driver or "")[:2]) >= oldest
+    return oldest is not None and _driver_version(driver) >= oldest
+
+
+def _driver_version(driver):
+    """(450, 51) of "450.51.06"; () where the driver is not known."""
+    return tuple(int(part) for part in re.findall(r"\d+", driver or "")[:2])
 
 
 def missing_libraries(cuda, load=ctypes.CDLL):
