@@ -5,6 +5,7 @@ errors. `.env.example` and docs/settings.md are generated from this module (`pyt
 """
 import difflib
 import os
+import re
 from enum import Enum
 from typing import Optional
 
@@ -117,7 +118,7 @@ class Settings(BaseModel):
     cuda_visible_devices: Optional[str] = Field(
         None, description="as CUDA reads it: the GPUs this process may use (in compose: `TRAIN_GPUS`, `EVAL_GPUS`)")
     tfod_image_id: Optional[str] = Field(
-        None, regex="^sha256:[0-9a-f]{64}$", description="the image that a container was started from, for run.json; "
+        None, description="the image that a container was started from, for run.json; "
         "`make` sets it, Docker itself tells a container nothing of it")
 
     class Config:
@@ -132,6 +133,12 @@ class Settings(BaseModel):
     def _gpu_list(cls, value):
         if value and not all(part.strip() for part in value.split(",")):
             raise ValueError("is a comma-separated list of GPUs, for example 0,1")
+        return value
+
+    @validator("tfod_image_id")
+    def _image_id(cls, value):
+        if value and not re.match("sha256:[0-9a-f]{64}$", value):
+            raise ValueError("is no image's id as Docker writes it (sha256:...); `make` sets it, so leave it out")
         return value
 
 

@@ -55,6 +55,8 @@ def test_a_near_miss_is_named_with_the_setting_it_was_meant_for(name, meant):
     ({"TRAINER": "clone", "SEED": "0", "PS_TASKS": "1"},
      "SEED=0 with PS_TASKS=1: nobody has shown that such runs repeat; leave one of them out."),
     ({"SEED": "2147483648"}, "SEED=2147483648: must be 2147483647 or less."),
+    ({"TFOD_IMAGE_ID": "tfod-train"}, "TFOD_IMAGE_ID=tfod-train: is no image's id as Docker writes it (sha256:...); "
+     "`make` sets it, so leave it out."),
     ({"CUDA_VISIBLE_DEVICES": "0,,1"}, "CUDA_VISIBLE_DEVICES=0,,1: is a comma-separated list of GPUs, for example 0,1.")])
 def test_settings_that_contradict_each_other_are_refused(environ, sentence):
     assert errors_of(**environ) == [sentence]
