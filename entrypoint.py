@@ -1,17 +1,27 @@
 """What the container and `make` run: a command name -> one function. Settings come from the environment."""
+
 import sys
 
 COMMANDS = {
     "train": ("train on all devices asked for, then evaluate", "trainers.train", "train"),
-    "eval": ("evaluate the checkpoints of a run (EVAL_MODE: once, continuous, until_step)", "trainers.evaluation",
-             "evaluate"),
+    "eval": (
+        "evaluate the checkpoints of a run (EVAL_MODE: once, continuous, until_step)",
+        "trainers.evaluation",
+        "evaluate",
+    ),
     "export": ("write a frozen graph, a SavedModel and a TFLite file of a checkpoint", "trainers.export", "export"),
     "detect": ("draw what an exported model finds on pictures", "trainers.detect", "detect"),
     "report": ("tell a run on one page, report.html, without TensorFlow", "trainers.report", "rewrite"),
-    "preflight": ("look whether a training can work here, without TensorFlow [--json]", "trainers.preflight",
-                  "preflight"),
-    "data": ("make a dataset: mini-pets, pets [--source DIR], voc or coco --source DIR --out DIR", "trainers.data",
-             "make"),
+    "preflight": (
+        "look whether a training can work here, without TensorFlow [--json]",
+        "trainers.preflight",
+        "preflight",
+    ),
+    "data": (
+        "make a dataset: mini-pets, pets [--source DIR], voc or coco --source DIR --out DIR",
+        "trainers.data",
+        "make",
+    ),
 }
 SETTINGS = "Settings are environment variables: docs/settings.md lists them."
 # Their own parsers say what they take.
@@ -36,11 +46,14 @@ def main(arguments):
         print("%s: %s\n%s" % (name, COMMANDS[name][0], SETTINGS))
         return 0
     from importlib import import_module
+
     try:
         from trainers.outcome import run
     except ImportError as missing:
-        sys.stderr.write("%s is not installed for %s.\nUse make train, or .venv/bin/python after make setup.\n" % (
-            missing.name, sys.executable))
+        sys.stderr.write(
+            "%s is not installed for %s.\nUse make train, or .venv/bin/python after make setup.\n"
+            % (missing.name, sys.executable)
+        )
         return 3
     _, module, function = COMMANDS[name]
     return run(lambda settings, console: getattr(import_module(module), function)(settings, console, arguments[1:]))

@@ -9,6 +9,7 @@ runs; those of the CPU, over all cores, show what each costs in any case. Memory
 set size (PSS: what processes share counts once) summed over the process tree. --memory N converts N pictures too,
 which repeat the first ones under other names, and shows that the peak does not grow with them.
 """
+
 import argparse
 import io
 import multiprocessing
@@ -30,15 +31,18 @@ TARGETS = {"faces": 5.0, "masks": 4.0}
 # What each is asked for, in its own words.
 OURS = {"faces": ["--boxes", "faces"], "masks": ["--boxes", "body", "--masks", "png"]}
 THEIRS = {"faces": ["--faces_only=true"], "masks": ["--faces_only=false", "--mask_type=png"]}
-_XML = ("<annotation><folder>OXIIIT</folder><filename>%s.jpg</filename><source><database>drawn</database></source>"
-        "<size><width>%d</width><height>%d</height><depth>3</depth></size><segmented>0</segmented><object>"
-        "<name>cat</name><pose>Frontal</pose><truncated>0</truncated><occluded>0</occluded><bndbox><xmin>%d</xmin>"
-        "<ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox><difficult>0</difficult></object></annotation>\n")
+_XML = (
+    "<annotation><folder>OXIIIT</folder><filename>%s.jpg</filename><source><database>drawn</database></source>"
+    "<size><width>%d</width><height>%d</height><depth>3</depth></size><segmented>0</segmented><object>"
+    "<name>cat</name><pose>Frontal</pose><truncated>0</truncated><occluded>0</occluded><bndbox><xmin>%d</xmin>"
+    "<ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox><difficult>0</difficult></object></annotation>\n"
+)
 
 
 def make_pictures(root, count, distinct):
     """Fill root, in Oxford-IIIT Pet's layout, with count pictures, of which the first `distinct` differ."""
     from data_prep import mini_pets
+
     for folder in ("images", "annotations/xmls", "annotations/trimaps"):
         os.makedirs(os.path.join(root, folder))
     breeds = mini_pets.CLASSES
@@ -54,7 +58,9 @@ def make_pictures(root, count, distinct):
 
 def _make_drawing(root, number):
     from PIL import Image
+
     from data_prep import mini_pets
+
     drawing = mini_pets.draw("%s_%d" % (mini_pets.CLASSES[number % 3], 1 + number // 3))
     size = (520, 390) if drawing.image.width >= drawing.image.height else (390, 520)
     drawing.image.resize(size, Image.BICUBIC).save(os.path.join(root, "drawing-%d.png" % number))
@@ -64,6 +70,7 @@ def _make_drawing(root, number):
 def _make_picture(root, number, name):
     """A crop of a drawing under grain of its own: no two pictures have the same bytes."""
     from PIL import Image, ImageChops
+
     rng = random.Random(number)
     image = Image.open(os.path.join(root, "drawing-%d.png" % (number % DRAWINGS)))
     trimap = Image.open(os.path.join(root, "trimap-%d.png" % (number % DRAWINGS)))
@@ -82,8 +89,10 @@ def _make_picture(root, number, name):
     trimap.save(out, "PNG")
     _write(os.path.join(root, "annotations", "trimaps", name + ".png"), out.getvalue())
     box = trimap.point([0, 255] + [0] * 254).getbbox() or (10, 10, 50, 50)
-    _write(os.path.join(root, "annotations", "xmls", name + ".xml"),
-           (_XML % ((name, width, height) + tuple(box))).encode("utf-8"))
+    _write(
+        os.path.join(root, "annotations", "xmls", name + ".xml"),
+        (_XML % ((name, width, height) + tuple(box))).encode("utf-8"),
+    )
 
 
 def _write(path, data):
@@ -116,8 +125,9 @@ def measure(command, environ):
         RuntimeError: the command failed; the message holds its last lines.
     """
     import psutil
+
     with tempfile.TemporaryFile() as output:
-        os.sync()   # ours waits until its shards are on the disk, and must not wait for what the other left unwritten
+        os.sync()  # ours waits until its shards are on the disk, and must not wait for what the other left unwritten
         began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=subprocess.STDOUT)
         peak = _Peak(psutil.Process(process.pid))
@@ -126,8 +136,9 @@ def measure(command, environ):
         peak.stop()
         if code:
             output.seek(0)
-            raise RuntimeError("%s ended with %d:\n%s" % (
-                " ".join(command), code, output.read().decode("utf-8", "replace")[-2000:]))
+            raise RuntimeError(
+                "%s ended with %d:\n%s" % (" ".join(command), code, output.read().decode("utf-8", "replace")[-2000:])
+            )
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(seconds, cpu, peak.megabytes)
 
@@ -148,6 +159,7 @@ class _Peak(threading.Thread):
 
     def _now(self):
         import psutil
+
         total = 0
         try:
             for process in [self._root] + self._root.children(recursive=True):
@@ -172,19 +184,26 @@ def convert(work, source, api, kind, whose):
         command = [sys.executable, "-m", "data_prep", "pets", "--source", source, "--out", out]
         return measure(command + OURS[kind], base)
     script = os.path.join(api, "object_detection", "dataset_tools", "create_pet_tf_record.py")
-    return measure([sys.executable, script, "--data_dir=" + source, "--output_dir=" + out, "--label_map_path=" +
-                    os.path.join(work, "label_map.pbtxt")] + THEIRS[kind], dict(base, PYTHONPATH=api))
+    return measure(
+        [
+            sys.executable,
+            script,
+            "--data_dir=" + source,
+            "--output_dir=" + out,
+            "--label_map_path=" + os.path.join(work, "label_map.pbtxt"),
+        ]
+        + THEIRS[kind],
+        dict(base, PYTHONPATH=api),
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pictures", type=int, default=3000, metavar="N")
-    parser.add_argument("--memory", type=int, default=0, metavar="N",
-                        help="show our peak memory for N pictures too")
+    parser.add_argument("--memory", type=int, default=0, metavar="N", help="show our peak memory for N pictures too")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="turns of each; the fastest counts")
     parser.add_argument("--kinds", nargs="+", choices=sorted(OURS), default=sorted(OURS))
-    parser.add_argument("--work", metavar="DIR",
-                        help="keep the pictures here and use them again (about 100 kB each)")
+    parser.add_argument("--work", metavar="DIR", help="keep the pictures here and use them again (about 100 kB each)")
     options = parser.parse_args()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     work = options.work or tempfile.mkdtemp(prefix="data_prep-")
@@ -198,33 +217,58 @@ def main():
 
 def _run(work, options):
     from data_prep import dataset, pets
+
     _write(os.path.join(work, "label_map.pbtxt"), dataset.label_map_text(pets.CLASSES).encode("utf-8"))
     api = os.path.join(work, "api")
     if not os.path.isdir(api):
-        subprocess.check_call([sys.executable, "-m", "object_detection_patches", "fetch", api], cwd=ROOT,
-                              stdout=subprocess.DEVNULL)
+        subprocess.check_call(
+            [sys.executable, "-m", "object_detection_patches", "fetch", api], cwd=ROOT, stdout=subprocess.DEVNULL
+        )
     source = _pictures(work, options.pictures, options.pictures)
-    print("%d pictures on %d cores, load %.2f before; seconds from process start to end, the fastest of %d"
-          % (options.pictures, len(os.sched_getaffinity(0)), os.getloadavg()[0], options.rounds))
-    print("| %d pictures | the API's converter | ours | times as fast | target | CPU, the API's | ours | "
-          "peak memory, the API's | ours |" % options.pictures)
+    print(
+        "%d pictures on %d cores, load %.2f before; seconds from process start to end, the fastest of %d"
+        % (options.pictures, len(os.sched_getaffinity(0)), os.getloadavg()[0], options.rounds)
+    )
+    print(
+        "| %d pictures | the API's converter | ours | times as fast | target | CPU, the API's | ours | "
+        "peak memory, the API's | ours |" % options.pictures
+    )
     print("|---" * 9 + "|")
     for kind in options.kinds:
-        turns = [(convert(work, source, api, kind, "theirs"), convert(work, source, api, kind, "ours"))
-                 for _ in range(options.rounds)]
+        turns = [
+            (convert(work, source, api, kind, "theirs"), convert(work, source, api, kind, "ours"))
+            for _ in range(options.rounds)
+        ]
         (theirs, ours), (their_cpu, our_cpu), _ = (
-            [min(column) for column in zip(*pairs)] for pairs in zip(*(zip(*turn) for turn in turns)))
+            [min(column) for column in zip(*pairs)] for pairs in zip(*(zip(*turn) for turn in turns))
+        )
         memory = [max(cost.megabytes for cost in side) for side in zip(*turns)]
-        print("| %s | %.1f s, %.0f pictures/s | %.1f s, %.0f pictures/s | %.1f | %.0f | %.1f s | %.1f s | "
-              "%.0f MB | %.0f MB |" % (
-                  kind, theirs, options.pictures / theirs, ours, options.pictures / ours, theirs / ours,
-                  TARGETS[kind], their_cpu, our_cpu, memory[0], memory[1]), flush=True)
+        print(
+            "| %s | %.1f s, %.0f pictures/s | %.1f s, %.0f pictures/s | %.1f | %.0f | %.1f s | %.1f s | "
+            "%.0f MB | %.0f MB |"
+            % (
+                kind,
+                theirs,
+                options.pictures / theirs,
+                ours,
+                options.pictures / ours,
+                theirs / ours,
+                TARGETS[kind],
+                their_cpu,
+                our_cpu,
+                memory[0],
+                memory[1],
+            ),
+            flush=True,
+        )
     if options.memory:
         many = _pictures(work, options.memory, min(options.pictures, options.memory))
         for kind in options.kinds:
             cost = convert(work, many, api, kind, "ours")
-            print("%s, %d pictures: %.1f s, peak %.0f MB" % (kind, options.memory, cost.seconds, cost.megabytes),
-                  flush=True)
+            print(
+                "%s, %d pictures: %.1f s, peak %.0f MB" % (kind, options.memory, cost.seconds, cost.megabytes),
+                flush=True,
+            )
     print("Load %.2f after." % os.getloadavg()[0])
 
 

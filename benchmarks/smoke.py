@@ -10,6 +10,7 @@ for people, OUT/smoke.md.
 
 It starts what `make train` starts, in Docker or in the virtual environment (RUN_IN), and needs nothing but Python.
 """
+
 import argparse
 import json
 import os
@@ -38,6 +39,7 @@ OF_THE_HOST = ("RUN_IN", "BASE_IMAGE", "DOCKER_RUNTIME", "MEMLOCK", "READ_ONLY")
 
 class Check(NamedTuple):
     """`passed` is None where this machine cannot show it."""
+
     trainer: str
     what: str
     passed: Optional[bool]
@@ -46,6 +48,7 @@ class Check(NamedTuple):
 
 class Leg(NamedTuple):
     """A finished training: exit code, seconds, the run's folder, and the highest use of each GPU in percent."""
+
     code: int
     seconds: float
     folder: str
@@ -100,8 +103,15 @@ def train(folder, log, kind, **settings):
         watch.start()
     try:
         with open(log, "wb") as out:
-            code = subprocess.call([sys.executable, "-m", "launcher", "train"], cwd=ROOT, env=environ, stdout=out,
-                                   stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=LEG_SECS)
+            code = subprocess.call(
+                [sys.executable, "-m", "launcher", "train"],
+                cwd=ROOT,
+                env=environ,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                timeout=LEG_SECS,
+            )
     except subprocess.TimeoutExpired:
         code = None
     finally:
@@ -154,29 +164,63 @@ def judge(trainer, count, kind, steps, first, second, one, floor):
     reached = last.get("metrics", {}).get(MAP50)
     middle = first_steps(steps)
     checks = [
-        Check(trainer, "trains", (first.code, second.code, run.get("step")) == (0, 0, steps),
-              "exit codes {} and {}, step {} of {}".format(first.code, second.code, run.get("step"), steps)),
-        Check(trainer, "uses the devices asked for", run.get("devices", {}).get("count") == count,
-              "{} of {}".format(run.get("devices", {}).get("count"), count)),
-        Check(trainer, "resumes", run.get("start_step") == middle,
-              "from step {}, saved at {}".format(run.get("start_step"), middle)),
-        Check(trainer, "evaluates every picture", bool(last) and last["images"] == last["images_expected"] > 0,
-              "{} of {} at step {}".format(last.get("images"), last.get("images_expected"), last.get("step"))),
-        Check(trainer, "reaches mAP@.50 {}".format(floor), reached is not None and reached >= floor,
-              "none" if reached is None else "{:.3f}".format(reached)),
+        Check(
+            trainer,
+            "trains",
+            (first.code, second.code, run.get("step")) == (0, 0, steps),
+            "exit codes {} and {}, step {} of {}".format(first.code, second.code, run.get("step"), steps),
+        ),
+        Check(
+            trainer,
+            "uses the devices asked for",
+            run.get("devices", {}).get("count") == count,
+            "{} of {}".format(run.get("devices", {}).get("count"), count),
+        ),
+        Check(
+            trainer,
+            "resumes",
+            run.get("start_step") == middle,
+            "from step {}, saved at {}".format(run.get("start_step"), middle),
+        ),
+        Check(
+            trainer,
+            "evaluates every picture",
+            bool(last) and last["images"] == last["images_expected"] > 0,
+            "{} of {} at step {}".format(last.get("images"), last.get("images_expected"), last.get("step")),
+        ),
+        Check(
+            trainer,
+            "reaches mAP@.50 {}".format(floor),
+            reached is not None and reached >= floor,
+            "none" if reached is None else "{:.3f}".format(reached),
+        ),
     ]
     if kind == "cpu":
         skipped = "skipped: no GPU"
-        return checks + [Check(trainer, "uses every GPU", None, skipped),
-                         Check(trainer, "tells the use of every GPU", None, skipped),
-                         Check(trainer, "is faster on all GPUs than on one", None, skipped)]
+        return checks + [
+            Check(trainer, "uses every GPU", None, skipped),
+            Check(trainer, "tells the use of every GPU", None, skipped),
+            Check(trainer, "is faster on all GPUs than on one", None, skipped),
+        ]
     seen = sorted(set(first.used) | set(second.used))
     used = [max(leg.used.get(gpu, 0) for leg in (first, second)) for gpu in seen]
-    checks.append(Check(trainer, "uses every GPU", len(used) == count and min(used) >= USED_PERCENT,
-                        "at most {} % busy".format(", ".join(map(str, used)))))
+    checks.append(
+        Check(
+            trainer,
+            "uses every GPU",
+            len(used) == count and min(used) >= USED_PERCENT,
+            "at most {} % busy".format(", ".join(map(str, used))),
+        )
+    )
     said = gpus_in_metrics(second.folder)
-    checks.append(Check(trainer, "tells the use of every GPU", len(said) == count and None not in said,
-                        "{} % in metrics.jsonl".format(", ".join(map(str, said)) or "none")))
+    checks.append(
+        Check(
+            trainer,
+            "tells the use of every GPU",
+            len(said) == count and None not in said,
+            "{} % in metrics.jsonl".format(", ".join(map(str, said)) or "none"),
+        )
+    )
     return checks + [faster(trainer, second, one)]
 
 
@@ -185,8 +229,7 @@ def faster(trainer, on_all, on_one):
     if on_one is None:
         return Check(trainer, what, None, "skipped: one GPU")
     every, one = images_per_sec(on_all.folder), images_per_sec(on_one.folder)
-    return Check(trainer, what, None not in (every, one) and every > one,
-                 "{} images/s, on one {}".format(every, one))
+    return Check(trainer, what, None not in (every, one) and every > one, "{} images/s, on one {}".format(every, one))
 
 
 def first_steps(steps):
@@ -200,28 +243,44 @@ def smoke(trainer, kind, count, steps, floor, out):
     common = {"TRAINER": trainer, "BATCH_SIZE_PER_GPU": str(IMAGES_PER_DEVICE[kind]), "NUM_GPUS": str(count)}
     log = os.path.join(ROOT, folder)
     first = train(folder, log + "-1.log", kind, NUM_STEPS=str(first_steps(steps)), EVAL_AT_END="0", **common)
-    second = train(folder, log + "-2-resumed.log", kind, NUM_STEPS=str(steps), EVAL_AT_END="1",
-                   RESUME="require", **common)
+    second = train(
+        folder, log + "-2-resumed.log", kind, NUM_STEPS=str(steps), EVAL_AT_END="1", RESUME="require", **common
+    )
     one = None
     if kind == "gpu" and count > 1:
-        one = train(folder + "-one", log + "-one.log", kind, NUM_STEPS=str(first_steps(steps)), EVAL_AT_END="0",
-                    **dict(common, NUM_GPUS="1"))
-    numbers = {"images_per_sec": images_per_sec(second.folder),
-               "images_per_sec_on_one": images_per_sec(one.folder) if one else None,
-               "seconds": round(sum(leg.seconds for leg in (first, second, one) if leg), 1),
-               "gpu_percent": second.used}
+        one = train(
+            folder + "-one",
+            log + "-one.log",
+            kind,
+            NUM_STEPS=str(first_steps(steps)),
+            EVAL_AT_END="0",
+            **dict(common, NUM_GPUS="1"),
+        )
+    numbers = {
+        "images_per_sec": images_per_sec(second.folder),
+        "images_per_sec_on_one": images_per_sec(one.folder) if one else None,
+        "seconds": round(sum(leg.seconds for leg in (first, second, one) if leg), 1),
+        "gpu_percent": second.used,
+    }
     return judge(trainer, count, kind, steps, first, second, one, floor), numbers
 
 
 def markdown(result):
     """The short summary for people."""
     verdict = "passed" if result["passed"] else "FAILED"
-    lines = ["### Smoke test: {}".format(verdict), "",
-             "{0[steps]} steps on {0[devices]}, {0[seconds]:.0f} s, {0[ended]}".format(result), "",
-             "| trainer | check | | found |", "|---|---|---|---|"]
+    lines = [
+        "### Smoke test: {}".format(verdict),
+        "",
+        "{0[steps]} steps on {0[devices]}, {0[seconds]:.0f} s, {0[ended]}".format(result),
+        "",
+        "| trainer | check | | found |",
+        "|---|---|---|---|",
+    ]
     words = {True: "passed", False: "**FAILED**", None: "skipped"}
-    lines += ["| {0[trainer]} | {0[what]} | {1} | {0[found]} |".format(check, words[check["passed"]])
-              for check in result["checks"]]
+    lines += [
+        "| {0[trainer]} | {0[what]} | {1} | {0[found]} |".format(check, words[check["passed"]])
+        for check in result["checks"]
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -246,10 +305,17 @@ def main():
     for trainer in TRAINERS:
         found, numbers[trainer] = smoke(trainer, kind, count, arguments.steps, arguments.floor, out)
         checks += found
-    result = {"passed": all(check.passed is not False for check in checks), "devices": devices, "kind": kind,
-              "count": count, "steps": arguments.steps, "seconds": round(time.time() - began, 1),
-              "ended": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "trainers": numbers,
-              "checks": [check._asdict() for check in checks]}
+    result = {
+        "passed": all(check.passed is not False for check in checks),
+        "devices": devices,
+        "kind": kind,
+        "count": count,
+        "steps": arguments.steps,
+        "seconds": round(time.time() - began, 1),
+        "ended": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "trainers": numbers,
+        "checks": [check._asdict() for check in checks],
+    }
     files.write(os.path.join(ROOT, out, "smoke.json"), json.dumps(result, indent=1) + "\n")
     files.write(os.path.join(ROOT, out, "smoke.md"), markdown(result))
     print(markdown(result) + "Written: {0}/smoke.json, {0}/smoke.md; logs beside them.".format(out))

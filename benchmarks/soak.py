@@ -6,6 +6,7 @@ Prints, for each trainer, the resident memory of all its processes when SETTLED 
 fails where that grew by more than LIMIT. The model is small so that steps are many: what leaks leaks by step, by
 checkpoint and by picture, whatever the model. Checkpoints are saved every 500 steps.
 """
+
 import argparse
 import json
 import os
@@ -23,13 +24,14 @@ import psutil
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TINY = os.path.join(ROOT, "tests", "trainers", "scenarios", "tiny_ssd.py")
 TRAINERS = ("mirrored", "clone")
-SETTLED = 1000          # steps after which memory should not grow any more
+SETTLED = 1000  # steps after which memory should not grow any more
 LIMIT = 0.05
 SAMPLE_SECS = 0.5
 
 
 class Growth(NamedTuple):
     """Resident memory in bytes: the median when settled, the median at the end, and the peak of all since."""
+
     settled: float
     end: float
     peak: float
@@ -40,7 +42,12 @@ class Growth(NamedTuple):
 
     def __str__(self):
         return "%.1f MB after %d steps, %.1f MB at the end (%+.1f %%), at most %.1f MB in between" % (
-            self.settled / 1e6, SETTLED, self.end / 1e6, 100 * self.share, self.peak / 1e6)
+            self.settled / 1e6,
+            SETTLED,
+            self.end / 1e6,
+            100 * self.share,
+            self.peak / 1e6,
+        )
 
 
 def growth(samples):
@@ -76,7 +83,7 @@ def resident(process):
         try:
             total += one.memory_info().rss
         except psutil.Error:
-            pass        # it has just ended
+            pass  # it has just ended
     return total
 
 
@@ -93,14 +100,24 @@ def train(trainer, steps, folder, **settings):
         RuntimeError: the training failed; holds the last lines of its console.
     """
     environ = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "PYTHONPATH")}
-    environ.update({"DEVICE": "cpu", "DATASET": "mini-pets",
-                    "PIPELINE_CONFIG": os.path.splitext(TINY)[0] + ".config", "TRAINER": trainer,
-                    "NUM_STEPS": str(steps), "RUN_DIR": folder, "EVAL_AT_END": "0", "CHECKPOINT_EVERY_STEPS": "500"})
+    environ.update(
+        {
+            "DEVICE": "cpu",
+            "DATASET": "mini-pets",
+            "PIPELINE_CONFIG": os.path.splitext(TINY)[0] + ".config",
+            "TRAINER": trainer,
+            "NUM_STEPS": str(steps),
+            "RUN_DIR": folder,
+            "EVAL_AT_END": "0",
+            "CHECKPOINT_EVERY_STEPS": "500",
+        }
+    )
     environ.update(settings)
     log, sizes = folder + ".console", []
     with open(log, "w") as out:
-        process = psutil.Popen([sys.executable, TINY, "train"], cwd=ROOT, env=environ, stdout=out,
-                               stderr=subprocess.STDOUT)
+        process = psutil.Popen(
+            [sys.executable, TINY, "train"], cwd=ROOT, env=environ, stdout=out, stderr=subprocess.STDOUT
+        )
         try:
             while process.poll() is None:
                 sizes.append((time.time(), resident(process)))

@@ -6,6 +6,7 @@ Both train the mini-pets config (data/mini-pets must be there: make mini-pets) w
 turn by turn. The stock API runs from a pristine tree; on two devices it needs the one patch without which it does not
 train at all (saver_under_strategy), and the moving average off. Its .pyc files are compiled beforehand, as ours are.
 """
+
 import argparse
 import compileall
 import copy
@@ -28,8 +29,9 @@ def seconds_until(line_start, command, environ):
         RuntimeError: it ended without such a line; the message holds its last lines.
     """
     began = time.time()
-    process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               universal_newlines=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True
+    )
     lines = []
     try:
         for line in process.stdout:
@@ -52,9 +54,19 @@ def per_replica(config, replicas):
 def effective_config(work, devices):
     """A config file with the dataset filled in and a per-replica batch, as the stock API takes it."""
     from google.protobuf import text_format
-    from trainers import dataset, devices as device_choice, pipeline, settings as settings_module
-    settings = settings_module.read({"DEVICE": "cpu", "DATASET": os.path.join(ROOT, "data", "mini-pets"),
-                                     "NUM_GPUS": str(devices), "USE_MOVING_AVERAGE": "0" if devices > 1 else "1"})
+
+    from trainers import dataset, pipeline
+    from trainers import devices as device_choice
+    from trainers import settings as settings_module
+
+    settings = settings_module.read(
+        {
+            "DEVICE": "cpu",
+            "DATASET": os.path.join(ROOT, "data", "mini-pets"),
+            "NUM_GPUS": str(devices),
+            "USE_MOVING_AVERAGE": "0" if devices > 1 else "1",
+        }
+    )
     found = dataset.load(settings)
     config, _ = pipeline.effective(pipeline.parse(CONFIG), settings, found, device_choice.choose(settings, []))
     path = os.path.join(work, "pipeline-%d.config" % devices)
@@ -82,15 +94,32 @@ def measure(work, devices, rounds):
     stock, ours = [], []
     for turn in range(rounds):
         folder = os.path.join(work, "stock-%d-%d" % (devices, turn))
-        stock.append(seconds_until(
-            "INFO:tensorflow:loss =", [sys.executable, "-m", "benchmarks.stock_trainer", config, folder, str(devices)],
-            dict(base, PYTHONPATH=os.pathsep.join([tree, ROOT]))))
-        ours.append(seconds_until(
-            "First step", [sys.executable, "entrypoint.py", "train"],
-            dict(base, DEVICE="cpu", NUM_GPUS=str(devices), DATASET="mini-pets", NUM_STEPS="1000",
-                 RUN_DIR=os.path.join(work, "ours-%d-%d" % (devices, turn)))))
-        print("%d device%s, turn %d: stock %.1f s, ours %.1f s" % (
-            devices, "s" if devices > 1 else "", turn + 1, stock[-1], ours[-1]), flush=True)
+        stock.append(
+            seconds_until(
+                "INFO:tensorflow:loss =",
+                [sys.executable, "-m", "benchmarks.stock_trainer", config, folder, str(devices)],
+                dict(base, PYTHONPATH=os.pathsep.join([tree, ROOT])),
+            )
+        )
+        ours.append(
+            seconds_until(
+                "First step",
+                [sys.executable, "entrypoint.py", "train"],
+                dict(
+                    base,
+                    DEVICE="cpu",
+                    NUM_GPUS=str(devices),
+                    DATASET="mini-pets",
+                    NUM_STEPS="1000",
+                    RUN_DIR=os.path.join(work, "ours-%d-%d" % (devices, turn)),
+                ),
+            )
+        )
+        print(
+            "%d device%s, turn %d: stock %.1f s, ours %.1f s"
+            % (devices, "s" if devices > 1 else "", turn + 1, stock[-1], ours[-1]),
+            flush=True,
+        )
     return stock, ours
 
 
@@ -103,8 +132,11 @@ def main():
         for devices in (1, 2):
             stock, ours = measure(work, devices, rounds)
             ratio = min(ours) / min(stock)
-            print("%d device%s: %.2f of stock (target: at most %.2f)" % (
-                devices, "s" if devices > 1 else "", ratio, TARGETS[devices]), flush=True)
+            print(
+                "%d device%s: %.2f of stock (target: at most %.2f)"
+                % (devices, "s" if devices > 1 else "", ratio, TARGETS[devices]),
+                flush=True,
+            )
     finally:
         shutil.rmtree(work)
 

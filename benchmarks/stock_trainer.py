@@ -2,6 +2,7 @@
 
 On two devices this is the write-up's way: MirroredStrategy in the RunConfig, the moving average off in the config.
 """
+
 import sys
 
 import tensorflow.compat.v1 as tf
@@ -14,12 +15,16 @@ def main(config_path, model_dir, devices):
     if devices > 1:
         strategy = tf.distribute.MirroredStrategy(
             devices=["/cpu:%d" % index for index in range(devices)],
-            cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(num_packs=1))
+            cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(num_packs=1),
+        )
     run_config = tf.estimator.RunConfig(
-        model_dir=model_dir, train_distribute=strategy,
-        session_config=tf.ConfigProto(allow_soft_placement=True, device_count={"CPU": devices}))
+        model_dir=model_dir,
+        train_distribute=strategy,
+        session_config=tf.ConfigProto(allow_soft_placement=True, device_count={"CPU": devices}),
+    )
     made = model_lib.create_estimator_and_inputs(
-        run_config=run_config, hparams=model_hparams.create_hparams(), pipeline_config_path=config_path, train_steps=2)
+        run_config=run_config, hparams=model_hparams.create_hparams(), pipeline_config_path=config_path, train_steps=2
+    )
     made["estimator"].train(made["train_input_fn"], max_steps=2)
 
 

@@ -25,8 +25,7 @@ def main(arguments=None):
     except BrokenPipeError:
         return _nobody_reads()
     except KeyboardInterrupt:
-        print("\nStopped. Run the same command again: it ends as if it had not been stopped.",
-              file=sys.stderr)
+        print("\nStopped. Run the same command again: it ends as if it had not been stopped.", file=sys.stderr)
         return 130
 
 
@@ -56,8 +55,7 @@ def _print_any_name():
 
 
 def _parser():
-    parser = argparse.ArgumentParser(prog="python -m data_prep",
-                                     description="Pictures and annotations to TFRecords.")
+    parser = argparse.ArgumentParser(prog="python -m data_prep", description="Pictures and annotations to TFRecords.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.required = True
 
@@ -74,8 +72,12 @@ def _add_check(commands):
     check.add_argument("--num-classes", type=int, metavar="N", help="what the model's num_classes will be")
     check.add_argument("--config", metavar="FILE", help="a pipeline config, for classes, input size and masks")
     check.add_argument("--input-size", metavar="N|WxH", help="the model's input: which boxes become too small?")
-    check.add_argument("--decode", default="100", metavar="N|all",
-                       help="pictures to decode to the last row, spread evenly (default: %(default)s)")
+    check.add_argument(
+        "--decode",
+        default="100",
+        metavar="N|all",
+        help="pictures to decode to the last row, spread evenly (default: %(default)s)",
+    )
     check.add_argument("--json", action="store_true", help="print the report as JSON")
     check.set_defaults(run=_check)
 
@@ -91,11 +93,13 @@ def _add_show(commands):
 
 def _check(options):
     from data_prep import check_report
+
     return check_report.run(options)
 
 
 def _show(options):
     from data_prep import show
+
     return show.run(options)
 
 

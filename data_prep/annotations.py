@@ -8,7 +8,7 @@ from lxml import etree
 from data_prep import files
 from data_prep.boxes import Box
 
-_LARGEST_NUMBER = 2 ** 31 - 1
+_LARGEST_NUMBER = 2**31 - 1
 _PARSER = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
 
 
@@ -45,14 +45,20 @@ def read_xml(path):
         raise ValueError("the xml holds <%s> instead of <annotation>" % root.tag)
     size = _texts(root.find("size"))
     objects = [_object(node) for node in root.findall("object")]
-    return Annotation(whole(size.get("width")), whole(size.get("height")), objects,
-                      (root.findtext("filename") or "").strip())
+    return Annotation(
+        whole(size.get("width")), whole(size.get("height")), objects, (root.findtext("filename") or "").strip()
+    )
 
 
 def _object(node):
     texts = _texts(node)
-    return Object(_box(_texts(node.find("bndbox"))), texts.get("name", "").strip(), whole(texts.get("difficult")),
-                  whole(texts.get("truncated")), texts.get("pose", "").strip())
+    return Object(
+        _box(_texts(node.find("bndbox"))),
+        texts.get("name", "").strip(),
+        whole(texts.get("difficult")),
+        whole(texts.get("truncated")),
+        texts.get("pose", "").strip(),
+    )
 
 
 def _texts(node):

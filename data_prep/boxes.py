@@ -31,8 +31,7 @@ def fit(box, width, height):
         raise ValueError("box %s is %g px outside the %dx%d picture" % (_text(box), over, width, height))
     if over <= 0:
         return box, False
-    inside = Box(max(box.xmin, 0.0), max(box.ymin, 0.0), min(box.xmax, float(width)),
-                 min(box.ymax, float(height)))
+    inside = Box(max(box.xmin, 0.0), max(box.ymin, 0.0), min(box.xmax, float(width)), min(box.ymax, float(height)))
     if inside.xmax <= inside.xmin or inside.ymax <= inside.ymin:
         raise ValueError("box %s has nothing inside the %dx%d picture" % (_text(box), width, height))
     return inside, True
@@ -46,8 +45,15 @@ def turn(box, orientation, width, height):
     x, y = (box.xmin, box.xmax), (box.ymin, box.ymax)
     mirrored_x, mirrored_y = (width - box.xmax, width - box.xmin), (height - box.ymax, height - box.ymin)
     (xmin, xmax), (ymin, ymax) = {
-        1: (x, y), 2: (mirrored_x, y), 3: (mirrored_x, mirrored_y), 4: (x, mirrored_y),
-        5: (y, x), 6: (mirrored_y, x), 7: (mirrored_y, mirrored_x), 8: (y, mirrored_x)}[orientation]
+        1: (x, y),
+        2: (mirrored_x, y),
+        3: (mirrored_x, mirrored_y),
+        4: (x, mirrored_y),
+        5: (y, x),
+        6: (mirrored_y, x),
+        7: (mirrored_y, mirrored_x),
+        8: (y, mirrored_x),
+    }[orientation]
     return Box(xmin, ymin, xmax, ymax)
 
 

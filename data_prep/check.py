@@ -19,8 +19,9 @@ def quick(dataset_dir):
     Reads dataset.json, the label map, each shard's size and record headers, and its first record.
     Milliseconds for thousands of pictures; a flipped bit inside a later picture is not found.
     """
-    return _on_description(dataset_dir, lambda dataset: _description(dataset_dir, dataset) + _records(
-        dataset_dir, dataset))
+    return _on_description(
+        dataset_dir, lambda dataset: _description(dataset_dir, dataset) + _records(dataset_dir, dataset)
+    )
 
 
 def description_problems(dataset_dir):
@@ -58,8 +59,10 @@ def complete(dataset_dir, **expected):
     if any(dataset.get(key) != value for key, value in expected.items()):
         return None
     counts = ["%d %s pictures" % (split["examples"], name) for name, split in dataset["splits"].items()]
-    print("%s is already complete: %s. Nothing to do (--force converts again)." % (
-        dataset_dir, " and ".join(counts)), flush=True)
+    print(
+        "%s is already complete: %s. Nothing to do (--force converts again)." % (dataset_dir, " and ".join(counts)),
+        flush=True,
+    )
     return dataset
 
 
@@ -94,8 +97,7 @@ def _split_problems(dataset_dir, name, split):
     if not listed or split["examples"] < 1:
         problems.append("The %s split of %s is empty." % (name, dataset_dir))
     if sum(shard["examples"] for shard in split["shards"]) != split["examples"]:
-        problems.append("The %s shards of %s do not add up to %d examples." %
-                        (name, dataset_dir, split["examples"]))
+        problems.append("The %s shards of %s do not add up to %d examples." % (name, dataset_dir, split["examples"]))
     for shard in split["shards"]:
         path = os.path.join(dataset_dir, shard["file"])
         if not os.path.isfile(path):
@@ -133,5 +135,8 @@ def _shard_problems(path, expected, rules):
         return ["The first record of %s is %s." % (path, error)]
     except OSError as error:
         return ["%s cannot be read (%s)." % (path, error.strerror)]
-    return ["The first record of %s: %s" % (path, sentence(problem.kind, problem.detail))
-            for problem in examples.problems(features, rules) if KINDS[problem.kind].severity == ERROR]
+    return [
+        "The first record of %s: %s" % (path, sentence(problem.kind, problem.detail))
+        for problem in examples.problems(features, rules)
+        if KINDS[problem.kind].severity == ERROR
+    ]

@@ -20,10 +20,12 @@ _WIDTH_ELSEWHERE = 130
 def run(options):
     """Check options.paths as the command line says; returns 0. Raises DataError when anything is an error."""
     scan_options = scan.Options(
-        label_map=options.label_map, num_classes=options.num_classes,
+        label_map=options.label_map,
+        num_classes=options.num_classes,
         config=config.read(options.config) if options.config else None,
         resize=scan.input_size(options.input_size) if options.input_size else None,
-        decode=_number_to_decode(options.decode))
+        decode=_number_to_decode(options.decode),
+    )
     if options.num_classes is not None and options.num_classes < 1:
         raise UsageError("--num-classes %d is no number of classes." % options.num_classes, "Give 1 or more.")
     report = scan.scan(sources.find(options.paths), scan_options)
@@ -48,9 +50,11 @@ def _verdict(report, paths):
     name = paths[0] if len(paths) == 1 else "%s and %d more" % (paths[0], len(paths) - 1)
     errors, warnings = report.findings.total(ERROR), report.findings.total(WARNING)
     if errors:
-        raise DataError("%s: %d errors of %d kinds in %d records: not fit for training." % (
-            name, errors, len(report.findings.kinds(ERROR)), report.records),
-            "Each kind is listed above with its remedy; correct them and check again.")
+        raise DataError(
+            "%s: %d errors of %d kinds in %d records: not fit for training."
+            % (name, errors, len(report.findings.kinds(ERROR)), report.records),
+            "Each kind is listed above with its remedy; correct them and check again.",
+        )
     return "%s is fit for training: %d records, no errors, %d warnings." % (name, report.records, warnings)
 
 
@@ -70,12 +74,17 @@ def print_report(report, paths=(), out=None):
 def _splits_table(report):
     table = Table(title="What is there", title_justify="left")
     for heading in ("split", "files", "records", "boxes", "without a box", "most boxes", "picture sizes"):
-        table.add_column(heading, justify="left" if heading in ("split", "picture sizes") else "right",
-                         overflow="fold")
+        table.add_column(heading, justify="left" if heading in ("split", "picture sizes") else "right", overflow="fold")
     for name, split in report.splits.items():
         sizes = "%d-%d x %d-%d px" % split.sizes if split.sizes else "not stated"
-        table.add_row(Text(printable(name)), *["%d" % number for number in (
-            split.files, split.records, split.boxes, split.without_boxes, split.most_boxes)] + [sizes])
+        table.add_row(
+            Text(printable(name)),
+            *[
+                "%d" % number
+                for number in (split.files, split.records, split.boxes, split.without_boxes, split.most_boxes)
+            ]
+            + [sizes],
+        )
     return table
 
 
@@ -93,8 +102,12 @@ def _findings_table(rows, folder):
     table.add_column("what, and what to do", overflow="fold", ratio=5)
     table.add_column("where first" + (", in %s" % printable(folder) if folder else ""), overflow="fold", ratio=6)
     for kind, count, where in rows:
-        table.add_row(Text(kind.severity, _COLOURS[kind.severity]), "%d" % count,
-                      Text.assemble((kind.what, "bold"), "\n", kind.do), Text(where))
+        table.add_row(
+            Text(kind.severity, _COLOURS[kind.severity]),
+            "%d" % count,
+            Text.assemble((kind.what, "bold"), "\n", kind.do),
+            Text(where),
+        )
     return table
 
 
@@ -103,10 +116,16 @@ def _lines(report):
         counts = list(report.classes.items())
         most, least = counts[0], counts[-1]
         yield "%d classes with boxes, from %s (%d) to %s (%d)." % (
-            len(counts), printable(most[0]), most[1], printable(least[0]), least[1])
+            len(counts),
+            printable(most[0]),
+            most[1],
+            printable(least[0]),
+            least[1],
+        )
     if report.small:
         yield "Boxes by their shorter side at the model's input size: %s." % ", ".join(
-            "%d under %d px" % (count, limit) for limit, count in sorted(report.small.items()))
+            "%d under %d px" % (count, limit) for limit, count in sorted(report.small.items())
+        )
     yield "%d of %d pictures were decoded to the last row." % (report.decoded, report.records)
     for note in report.notes:
         yield note

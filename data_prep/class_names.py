@@ -11,6 +11,7 @@ def read(path):
     Raises UsageError: it is no label map, or its ids have gaps, so that num_classes would not be their number.
     """
     from data_prep import label_map  # and with it protobuf, for those who have such a file
+
     try:
         names = label_map.read(path).names
     except OSError as error:
@@ -18,8 +19,10 @@ def read(path):
     except ValueError as reason:
         raise UsageError("--label-map %s cannot be used: %s." % (path, reason), "Correct it, or name another.")
     if sorted(names) != list(range(1, len(names) + 1)):
-        raise UsageError("The ids in %s are not 1 to %d without a gap." % (path, len(names)),
-                         "Number its items from 1: num_classes has to be their number.")
+        raise UsageError(
+            "The ids in %s are not 1 to %d without a gap." % (path, len(names)),
+            "Number its items from 1: num_classes has to be their number.",
+        )
     return tuple(names[number] for number in sorted(names))
 
 
@@ -33,12 +36,15 @@ def refuse_unknown(found, classes, where):
         return
     shown = ", ".join(_with_nearest(name, classes) for name in unknown[:_SHOWN])
     more = " and %d more" % (len(unknown) - _SHOWN) if len(unknown) > _SHOWN else ""
-    raise DataError("%s names classes that the label map does not have: %s%s." % (where, shown, more),
-                    "Correct the names or the map; its classes are %s." % _some(classes))
+    raise DataError(
+        "%s names classes that the label map does not have: %s%s." % (where, shown, more),
+        "Correct the names or the map; its classes are %s." % _some(classes),
+    )
 
 
 def _with_nearest(name, classes):
     import difflib
+
     lower = {known.lower(): known for known in classes}
     near = difflib.get_close_matches(name.lower(), list(lower), n=1)
     shown = name or "(an empty name)"

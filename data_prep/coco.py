@@ -57,8 +57,9 @@ def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset
 
     Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
     """
-    return preparation.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits,
-                               force)
+    return preparation.prepare(
+        lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits, force
+    )
 
 
 class Converter:
@@ -73,8 +74,11 @@ class Converter:
     def __call__(self, image_id):
         image, found = self._entries[image_id]
         try:
-            annotation = Annotation(annotations.whole(image.get("width")), annotations.whole(image.get("height")),
-                                    [_object(item, image, self._category_names) for item in found])
+            annotation = Annotation(
+                annotations.whole(image.get("width")),
+                annotations.whole(image.get("height")),
+                [_object(item, image, self._category_names) for item in found],
+            )
             name = find_picture(self._index, image)
             data = features.read_file(os.path.join(self._index.root, name))
             outcome = features.convert(features.Source(image["file_name"], image_id, data), annotation, self._recipe)
@@ -95,31 +99,51 @@ def plan(source_dir, name, options=Options()):
     if options.masks != "none":
         importlib.import_module("data_prep.masks")  # here, so that the processes that convert share one numpy
     index = PictureIndex(source_dir)
-    digest.update("".join("%s %s\n" % (image_id, _located(index, entries[image_id].image))
-                          for image_id in sorted(entries)).encode("utf-8"))
+    digest.update(
+        "".join(
+            "%s %s\n" % (image_id, _located(index, entries[image_id].image)) for image_id in sorted(entries)
+        ).encode("utf-8")
+    )
     upstream = len(paths) == 2 and options.split.upstream is not False
     if options.split.upstream and not upstream:
-        raise DataError("%s alone has no split of its own." % paths[0],
-                        "Leave out --split upstream, or give two with --annotations TRAIN.json VAL.json.")
+        raise DataError(
+            "%s alone has no split of its own." % paths[0],
+            "Leave out --split upstream, or give two with --annotations TRAIN.json VAL.json.",
+        )
     if upstream:
         splits = [dataset.Split(split, list(found)) for split, found in zip(("train", "val"), splits_by_file)]
     else:
         splits = options.split.by_seed(sorted(entries))
     shards = options.shards or dataset.shards_for(splits)
-    chosen = dict({"masks": options.masks, "label_map": options.label_map, "shards": shards},
-                  **options.split.options(upstream))
+    chosen = dict(
+        {"masks": options.masks, "label_map": options.label_map, "shards": shards}, **options.split.options(upstream)
+    )
     ids = {name: number for number, name in enumerate(classes, 1)}
     return dataset.Plan(
-        name=name, classes=classes, prefix=_PREFIX, splits=splits,
+        name=name,
+        classes=classes,
+        prefix=_PREFIX,
+        splits=splits,
         convert=Converter(entries, category_names, index, features.Recipe(ids, options.masks, coco=True)),
         shards=shards,
-        fingerprint=dict(chosen, format="coco", converter=_CONVERTER_VERSION, classes=list(classes),
-                         splits=[[split.name, len(split.ids)] for split in splits],
-                         source_sha256=digest.hexdigest()),
-        extra={"boxes": "annotated", "masks": None if options.masks == "none" else options.masks, "shards": shards,
-               "category_ids": {name: number for number, name in category_names.items()}},
-        command=("coco", dict({"source": source_dir}, **chosen)), config=features.config_fields(options.masks),
-        unused=[_pictures_without_entry(index, entries)])
+        fingerprint=dict(
+            chosen,
+            format="coco",
+            converter=_CONVERTER_VERSION,
+            classes=list(classes),
+            splits=[[split.name, len(split.ids)] for split in splits],
+            source_sha256=digest.hexdigest(),
+        ),
+        extra={
+            "boxes": "annotated",
+            "masks": None if options.masks == "none" else options.masks,
+            "shards": shards,
+            "category_ids": {name: number for number, name in category_names.items()},
+        },
+        command=("coco", dict({"source": source_dir}, **chosen)),
+        config=features.config_fields(options.masks),
+        unused=[_pictures_without_entry(index, entries)],
+    )
 
 
 def find_picture(index, image):
@@ -148,21 +172,25 @@ def _pictures_without_entry(index, entries):
 def _find_json(source_dir, named):
     """[the JSON] or [train's, val's]."""
     if not os.path.isdir(source_dir):
-        raise DataError("There is no folder %s." % source_dir,
-                        "Name the folder that holds pictures and annotations.")
+        raise DataError("There is no folder %s." % source_dir, "Name the folder that holds pictures and annotations.")
     if named:
         return list(named)
-    found = sorted(path for folder in (source_dir, os.path.join(source_dir, "annotations"))
-                   for path in glob.glob(os.path.join(glob.escape(folder), "*.json"))
-                   if not os.path.basename(path).startswith(_OTHER_JSON))
+    found = sorted(
+        path
+        for folder in (source_dir, os.path.join(source_dir, "annotations"))
+        for path in glob.glob(os.path.join(glob.escape(folder), "*.json"))
+        if not os.path.basename(path).startswith(_OTHER_JSON)
+    )
     if len(found) == 1:
         return found
     train, val = ([path for path in found if word in os.path.basename(path).lower()] for word in ("train", "val"))
     if len(found) == 2 and len(train) == len(val) == 1 and train != val:
         return train + val
-    raise DataError("%s and its annotations/ hold %s, not one JSON or one for train and one for val." % (
-        source_dir, ", ".join(map(os.path.basename, found[:5])) or "no JSON"),
-        "Name them: --annotations TRAIN.json VAL.json, or a single one.")
+    raise DataError(
+        "%s and its annotations/ hold %s, not one JSON or one for train and one for val."
+        % (source_dir, ", ".join(map(os.path.basename, found[:5])) or "no JSON"),
+        "Name them: --annotations TRAIN.json VAL.json, or a single one.",
+    )
 
 
 def _read(path, digest):
@@ -177,8 +205,10 @@ def _read(path, digest):
     except (ValueError, RecursionError) as error:
         raise DataError("%s is no JSON (%s)." % (path, error), "Export it again.")
     if not isinstance(content, dict) or not all(_dicts(content.get(key)) for key in _KEYS):
-        raise DataError("%s is no COCO instances file: %s have to be lists of objects." % (path, ", ".join(_KEYS)),
-                        "Give the instances JSON: captions and results have another form.")
+        raise DataError(
+            "%s is no COCO instances file: %s have to be lists of objects." % (path, ", ".join(_KEYS)),
+            "Give the instances JSON: captions and results have another form.",
+        )
     return content
 
 
@@ -193,14 +223,16 @@ def _category_names(paths, contents):
         for category in content["categories"]:
             number, name = category.get("id"), category.get("name")
             if not _is_id(number) or not _is_name(name):
-                raise DataError("%s has a category without id or name." % path, "Correct its \"categories\".")
+                raise DataError("%s has a category without id or name." % path, 'Correct its "categories".')
             if found.setdefault(number, name.strip()) != name.strip():
-                raise DataError("Category %d is %s and %s." % (number, found[number], name),
-                                "Give each category one name, in all files.")
+                raise DataError(
+                    "Category %d is %s and %s." % (number, found[number], name),
+                    "Give each category one name, in all files.",
+                )
     if not found:
-        raise DataError("%s names no category." % paths[0], "Correct its \"categories\".")
+        raise DataError("%s names no category." % paths[0], 'Correct its "categories".')
     if len(set(found.values())) < len(found):
-        raise DataError("%s gives one name to two categories." % paths[0], "Correct its \"categories\".")
+        raise DataError("%s gives one name to two categories." % paths[0], 'Correct its "categories".')
     return {number: found[number] for number in sorted(found)}
 
 
@@ -218,20 +250,27 @@ def _entries(path, content, category_names):
     for image in content["images"]:
         number, name = image.get("id"), image.get("file_name")
         if not (_is_id(number) or _is_name(number)) or not _is_name(name):
-            raise DataError("%s has an image without id or file_name." % path, "Correct its \"images\".")
+            raise DataError("%s has an image without id or file_name." % path, 'Correct its "images".')
         if str(number) in entries:
-            raise DataError("%s gives the image id %s to %s and %s." % (
-                path, number, entries[str(number)].image["file_name"], name),
-                "Give each picture an id of its own.")
+            raise DataError(
+                "%s gives the image id %s to %s and %s."
+                % (path, number, entries[str(number)].image["file_name"], name),
+                "Give each picture an id of its own.",
+            )
         entries[str(number)] = Entry(image, [])
     for item in content["annotations"]:
         entry, number = entries.get(str(item.get("image_id"))), item.get("category_id")
         if entry is None:
-            raise DataError("%s has an annotation (id %s) of an image %s that it does not list." % (
-                path, item.get("id"), item.get("image_id")), "Correct its \"images\" or \"annotations\".")
+            raise DataError(
+                "%s has an annotation (id %s) of an image %s that it does not list."
+                % (path, item.get("id"), item.get("image_id")),
+                'Correct its "images" or "annotations".',
+            )
         if not _is_id(number) or number not in category_names:
-            raise DataError("%s has an annotation (id %s) of a category %s that it does not list." % (
-                path, item.get("id"), number), "Correct its \"categories\" or \"annotations\".")
+            raise DataError(
+                "%s has an annotation (id %s) of a category %s that it does not list." % (path, item.get("id"), number),
+                'Correct its "categories" or "annotations".',
+            )
         entry.annotations.append(item)
     if not entries:
         raise DataError("%s lists no image." % path, "Export it again.")
@@ -244,8 +283,10 @@ def _unique(paths, splits_by_file):
     for found in splits_by_file[1:]:
         shared = sorted(set(entries) & set(found))
         if shared:
-            raise DataError("%s and %s both have the image id %s." % (paths[0], paths[1], shared[0]),
-                            "Give each picture an id of its own: evaluation counts pictures by it.")
+            raise DataError(
+                "%s and %s both have the image id %s." % (paths[0], paths[1], shared[0]),
+                "Give each picture an id of its own: evaluation counts pictures by it.",
+            )
         entries.update(found)
     return entries
 
@@ -266,8 +307,13 @@ def _object(item, image, category_names):
     if not _is_number(area):
         area = (box.xmax - box.xmin) * (box.ymax - box.ymin) if box else 0.0
     mask = functools.partial(draw_mask, item.get("segmentation"), image) if item.get("segmentation") else None
-    return Object(box, category_names[item["category_id"]], mask=mask, crowd=int(item.get("iscrowd") in (1, True)),
-                  area=float(area))
+    return Object(
+        box,
+        category_names[item["category_id"]],
+        mask=mask,
+        crowd=int(item.get("iscrowd") in (1, True)),
+        area=float(area),
+    )
 
 
 def _box(value):
@@ -289,6 +335,7 @@ def draw_mask(segmentation, image):
     """
     from PIL import Image
     from pycocotools import mask as coco_masks
+
     width, height = annotations.whole(image.get("width")), annotations.whole(image.get("height"))
     if not 0 < width * height <= Image.MAX_IMAGE_PIXELS:
         raise ValueError("a mask needs the picture's width and height in the JSON")
@@ -317,8 +364,11 @@ def _uncompressed(segmentation, width, height):
     counts = segmentation.get("counts")
     if isinstance(counts, str):
         counts = expand_counts(counts)
-    if not isinstance(counts, list) or not all(_is_id(count) and count >= 0 for count in counts) or sum(
-            counts) != width * height:
+    if (
+        not isinstance(counts, list)
+        or not all(_is_id(count) and count >= 0 for count in counts)
+        or sum(counts) != width * height
+    ):
         raise ValueError("a mask's run lengths do not add up to the picture's pixels")
     return {"size": [height, width], "counts": counts}
 

@@ -24,8 +24,10 @@ def read(path):
         from google.protobuf import text_format
         from object_detection.protos import pipeline_pb2
     except ImportError as error:
-        raise DataError("--config needs the Object Detection API (%s)." % error,
-                        "Run it with .venv/bin/python after make setup, or give --input-size and --num-classes.")
+        raise DataError(
+            "--config needs the Object Detection API (%s)." % error,
+            "Run it with .venv/bin/python after make setup, or give --input-size and --num-classes.",
+        )
     config = pipeline_pb2.TrainEvalPipelineConfig()
     try:
         with open(path, encoding="utf-8") as file:
@@ -33,8 +35,10 @@ def read(path):
     except OSError as error:
         raise UsageError("--config %s: %s." % (path, error.strerror), "Name a pipeline config file.")
     except (text_format.ParseError, UnicodeDecodeError) as error:
-        raise UsageError("%s is no pipeline config: %s." % (path, str(error).rstrip(".")),
-                         "Line and column are given before the field; correct it there.")
+        raise UsageError(
+            "%s is no pipeline config: %s." % (path, str(error).rstrip(".")),
+            "Line and column are given before the field; correct it there.",
+        )
     return _facts(config)
 
 
@@ -47,7 +51,8 @@ def _facts(config):
         label_map=reader.label_map_path if os.path.isfile(reader.label_map_path) else None,
         max_boxes=reader.max_number_of_boxes,
         masks=_MASK_TYPES[reader.mask_type] if reader.load_instance_masks else None,
-        resize=_resizer(getattr(model, "image_resizer", None)))
+        resize=_resizer(getattr(model, "image_resizer", None)),
+    )
 
 
 def _resizer(image_resizer):

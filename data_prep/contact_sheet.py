@@ -13,8 +13,20 @@ from data_prep.findings import printable
 from data_prep.show import BINS_PER_OCTAVE, OCTAVES
 
 # Dark enough for white names, and far apart; from the 13th class on they repeat.
-COLOURS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#e06c00", "#17808c", "#c2185b", "#8c564b", "#5c6b00",
-           "#3949ab", "#616161", "#00695c")
+COLOURS = (
+    "#d62728",
+    "#1f77b4",
+    "#2ca02c",
+    "#9467bd",
+    "#e06c00",
+    "#17808c",
+    "#c2185b",
+    "#8c564b",
+    "#5c6b00",
+    "#3949ab",
+    "#616161",
+    "#00695c",
+)
 _WIDTH_INCHES = 14.0
 _DPI = 100
 _BARS = 30
@@ -30,8 +42,10 @@ _SHARES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 def draw(gathered, title):
     """PNG bytes of the sheet of a show.Gathered."""
     import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
+
     totals = _totals(gathered.classes)
     colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(totals)}
     columns = _columns(len(gathered.pictures))
@@ -43,14 +57,25 @@ def draw(gathered, title):
     height = _TITLE_INCHES + pictures_inches + plots + 2 * _GAP_INCHES
     figure = pyplot.figure(figsize=(_WIDTH_INCHES, height), dpi=_DPI)
     try:
-        figure.text(0.5, 1 - 0.5 * _TITLE_INCHES / height, _headline(gathered, title), ha="center", va="center",
-                    **_font(title, 13))
+        figure.text(
+            0.5,
+            1 - 0.5 * _TITLE_INCHES / height,
+            _headline(gathered, title),
+            ha="center",
+            va="center",
+            **_font(title, 13),
+        )
         for index, picture in enumerate(gathered.pictures):
             row, column = divmod(index, columns)
             top = _TITLE_INCHES + row * row_inches
-            axis = figure.add_axes((
-                (column + 0.02) / columns, 1 - (top + row_inches - _CAPTION_INCHES) / height, 0.96 / columns,
-                (row_inches - _CAPTION_INCHES - 0.04) / height))
+            axis = figure.add_axes(
+                (
+                    (column + 0.02) / columns,
+                    1 - (top + row_inches - _CAPTION_INCHES) / height,
+                    0.96 / columns,
+                    (row_inches - _CAPTION_INCHES - 0.04) / height,
+                )
+            )
             _draw_picture(axis, picture, colours, cell)
         bottom = _GAP_INCHES / height
         _draw_classes(figure.add_axes((0.2, bottom, 0.3, plots / height)), gathered, totals, colours)
@@ -69,8 +94,7 @@ def _columns(count):
 
 def _tallest(pictures):
     """Height of a row of pictures by the cells' width: so that an ordinary portrait loses little room."""
-    ratios = sorted(picture.size[1] / picture.size[0] for picture in pictures
-                    if picture.size and min(picture.size) > 0)
+    ratios = sorted(picture.size[1] / picture.size[0] for picture in pictures if picture.size and min(picture.size) > 0)
     return min(max(ratios[len(ratios) // 2] if ratios else 0.75, 0.6), 1.2)
 
 
@@ -86,8 +110,11 @@ def _headline(gathered, title):
     counts = ["%s %s" % (format(count, ","), printable(split)) for split, count in gathered.splits.items()]
     more = ", ..." if len(counts) > 4 else ""
     return "%s: %s pictures (%s), %s boxes" % (
-        legible(title, 60), format(sum(gathered.splits.values()), ","), ", ".join(counts[:4]) + more,
-        format(gathered.boxes, ","))
+        legible(title, 60),
+        format(sum(gathered.splits.values()), ","),
+        ", ".join(counts[:4]) + more,
+        format(gathered.boxes, ","),
+    )
 
 
 def _draw_picture(axis, picture, colours, cell):
@@ -109,13 +136,22 @@ def _draw_picture(axis, picture, colours, cell):
         words = textwrap.fill("cannot be decoded: %s" % legible(str(reason), 100), int(cell * 11))
         axis.text(0.5, 0.5, words, ha="center", va="center", transform=axis.transAxes, fontsize=8)
     name = legible(picture.source_id or "(no source_id)", int(cell * 8))
-    axis.text(0.5, -0.02, "%s   %s" % (name, size_text), ha="center", va="top", transform=axis.transAxes,
-              color="#333333", **_font(picture.source_id, 8))
+    axis.text(
+        0.5,
+        -0.02,
+        "%s   %s" % (name, size_text),
+        ha="center",
+        va="top",
+        transform=axis.transAxes,
+        color="#333333",
+        **_font(picture.source_id, 8),
+    )
 
 
 def _image(encoded, longest):
     """(RGB array no longer than longest pixels, (width, height) of the picture itself). Raises ValueError."""
     from PIL import Image
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -134,6 +170,7 @@ def _draw_objects(axis, picture, colours, width, height, small):
     """Masks below, boxes above, names on top; returns how many boxes do not lie in the picture."""
     from matplotlib import patheffects
     from matplotlib.patches import Rectangle
+
     crowded = len(picture.boxes) > _CROWDED
     for mask, name in zip(picture.masks, picture.names):
         _draw_mask(axis, mask, colours.get(name, COLOURS[-1]), picture.size, width, height)
@@ -144,23 +181,38 @@ def _draw_objects(axis, picture, colours, width, height, small):
             outside += 1
             continue
         colour = colours.get(name, COLOURS[-1])
-        axis.add_patch(Rectangle(
-            (xmin * width, ymin * height), (xmax - xmin) * width, (ymax - ymin) * height, fill=False,
-            linewidth=1.0 if crowded or small else 1.8, edgecolor=colour,
-            path_effects=[patheffects.withStroke(linewidth=2.0 if crowded or small else 3.2, foreground="white")]))
+        axis.add_patch(
+            Rectangle(
+                (xmin * width, ymin * height),
+                (xmax - xmin) * width,
+                (ymax - ymin) * height,
+                fill=False,
+                linewidth=1.0 if crowded or small else 1.8,
+                edgecolor=colour,
+                path_effects=[patheffects.withStroke(linewidth=2.0 if crowded or small else 3.2, foreground="white")],
+            )
+        )
         if not crowded or xmax - xmin > _CROWDED_NAME:
             labels.append((xmin * width, ymin * height, name, colour))
     for x, y, name, colour in labels:
-        axis.text(min(x, width * 0.9), max(y, height * 0.06), legible(name, 20), color="white", va="bottom",
-                  clip_on=True, bbox={"facecolor": colour, "edgecolor": "none", "pad": 1, "alpha": 0.9},
-                  **_font(name, 5 if crowded or small else 8))
+        axis.text(
+            min(x, width * 0.9),
+            max(y, height * 0.06),
+            legible(name, 20),
+            color="white",
+            va="bottom",
+            clip_on=True,
+            bbox={"facecolor": colour, "edgecolor": "none", "pad": 1, "alpha": 0.9},
+            **_font(name, 5 if crowded or small else 8),
+        )
     return outside
 
 
 def _largest_first(picture):
     """[(box, name)], so that small boxes are not covered."""
-    return sorted(zip(picture.boxes, picture.names),
-                  key=lambda pair: -(pair[0][2] - pair[0][0]) * (pair[0][3] - pair[0][1]))
+    return sorted(
+        zip(picture.boxes, picture.names), key=lambda pair: -(pair[0][2] - pair[0][0]) * (pair[0][3] - pair[0][1])
+    )
 
 
 def _inside(box):
@@ -169,9 +221,11 @@ def _inside(box):
 
 def _draw_mask(axis, mask, colour, stated, width, height):
     from matplotlib import colors
+
     if isinstance(mask, bytes):
         try:
             from PIL import Image
+
             inside = numpy.asarray(Image.open(io.BytesIO(mask)).convert("I")) > 0
         except Exception:  # a broken mask is `check`'s to name; the sheet shows the others
             return
@@ -188,14 +242,21 @@ def _draw_mask(axis, mask, colour, stated, width, height):
 def _draw_classes(axis, gathered, totals, colours):
     """One bar a class, in the colour of its boxes above; the shade of a bar's part is its split."""
     from matplotlib.patches import Patch
+
     names = list(totals)[:_BARS]
     splits = list(gathered.splits)
     shades = {split: 1 - 0.6 * index / max(1, len(splits)) for index, split in enumerate(splits)}
     start = [0] * len(names)
     for split in splits:
         counts = [gathered.classes.get((name, split), 0) for name in names]
-        axis.barh(range(len(names)), counts, left=start, color=[colours[name] for name in names],
-                  alpha=shades[split], height=0.75)
+        axis.barh(
+            range(len(names)),
+            counts,
+            left=start,
+            color=[colours[name] for name in names],
+            alpha=shades[split],
+            height=0.75,
+        )
         start = [a + b for a, b in zip(start, counts)]
     longest = max(start or [1])
     for index, count in enumerate(start):
@@ -229,8 +290,10 @@ def _draw_sizes(axis, gathered):
     axis.set_xscale("log")
     axis.set_yscale("log")
     mesh = axis.pcolormesh(edges, edges, numpy.ma.masked_invalid(counts), cmap="viridis_r", vmin=0)
-    for set_limits, set_ticks, set_labels in ((axis.set_xlim, axis.set_xticks, axis.set_xticklabels),
-                                              (axis.set_ylim, axis.set_yticks, axis.set_yticklabels)):
+    for set_limits, set_ticks, set_labels in (
+        (axis.set_xlim, axis.set_xticks, axis.set_xticklabels),
+        (axis.set_ylim, axis.set_yticks, axis.set_yticklabels),
+    ):
         shares = [share for share in _SHARES if share >= low]
         set_ticks(shares)
         set_labels(["%g %%" % (100 * share) for share in shares], fontsize=8)
@@ -254,17 +317,17 @@ def legible(text, longest):
     """
     shown = printable(text, longest=10000)
     if len(shown) > longest:
-        shown = shown[:longest // 2] + "\N{HORIZONTAL ELLIPSIS}" + shown[-(longest // 2 - 1):]
+        shown = shown[: longest // 2] + "\N{HORIZONTAL ELLIPSIS}" + shown[-(longest // 2 - 1) :]
     if _font_file(frozenset(shown)) is None:
         known = _charmaps()[0][1]
-        shown = "".join(character if ord(character) in known else "\\u%04x" % ord(character)
-                        for character in shown)
+        shown = "".join(character if ord(character) in known else "\\u%04x" % ord(character) for character in shown)
     return shown.replace("$", "\\$")
 
 
 def _font(text, size):
     """Keyword arguments for matplotlib that show text: DejaVu Sans, or the first font here that has all of it."""
     from matplotlib.font_manager import FontProperties
+
     path = _font_file(frozenset(printable(text, longest=10000)))
     return {"fontproperties": FontProperties(fname=path, size=size)} if path else {"fontsize": size}
 
@@ -289,9 +352,16 @@ def _font_file(characters):
 def _charmaps():
     """[(font file, code points it has)], matplotlib's DejaVu Sans first, then the other upright ones by name."""
     from matplotlib import font_manager, ft2font
+
     own = font_manager.findfont("DejaVu Sans")
-    others = sorted({font.fname for font in font_manager.fontManager.ttflist
-                     if font.style == "normal" and font.weight in (400, "normal", "regular")} - {own})
+    others = sorted(
+        {
+            font.fname
+            for font in font_manager.fontManager.ttflist
+            if font.style == "normal" and font.weight in (400, "normal", "regular")
+        }
+        - {own}
+    )
     charmaps = []
     for path in [own] + others:
         try:

@@ -1,4 +1,5 @@
 """CRC-32C as TFRecord files and TensorFlow's checkpoints store it."""
+
 import sys
 import types
 

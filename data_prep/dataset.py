@@ -107,9 +107,16 @@ def write(out_dir, plan, workers=None, limits=Limits()):
     _validate(plan, workers, limits)
     started = time.monotonic()
     files.remove_temporaries(out_dir)
-    tasks = [shard_workers.Task(split.name, number, split.ids[number::plan.shards],
-                                os.path.join(out_dir, shard_name(plan.prefix, split.name, number, plan.shards)))
-             for split in plan.splits for number in range(plan.shards)]
+    tasks = [
+        shard_workers.Task(
+            split.name,
+            number,
+            split.ids[number :: plan.shards],
+            os.path.join(out_dir, shard_name(plan.prefix, split.name, number, plan.shards)),
+        )
+        for split in plan.splits
+        for number in range(plan.shards)
+    ]
     try:
         shards = shard_workers.run(tasks, plan.convert, workers or available_cores())
         dataset = _describe(plan, shards)
@@ -129,8 +136,10 @@ def shard_name(prefix, split, number, shards):
 
 def label_map_text(classes):
     """A label map (text proto StringIntLabelMap) with ids from 1 in the order of classes."""
-    return "".join('item {\n  id: %d\n  name: "%s"\n}\n' % (number, text_encoding.CEscape(name, as_utf8=True))
-                   for number, name in enumerate(classes, 1))
+    return "".join(
+        'item {\n  id: %d\n  name: "%s"\n}\n' % (number, text_encoding.CEscape(name, as_utf8=True))
+        for number, name in enumerate(classes, 1)
+    )
 
 
 def shards_for(splits):
@@ -142,13 +151,15 @@ def _validate(plan, workers, limits):
     if plan.shards < 1 or (workers is not None and workers < 1) or not 0 <= limits.max_skipped <= 1:
         raise UsageError(
             "Shards and workers count from 1, and the share of skipped pictures lies between 0 and 1.",
-            "Correct --shards, --workers or --max-skipped.")
+            "Correct --shards, --workers or --max-skipped.",
+        )
     smallest = min(plan.splits, key=lambda split: len(split.ids))
     if len(smallest.ids) < plan.shards:
         raise DataError(
-            "The %s split has %d pictures for %d shards, and an empty shard stops a training." %
-            (smallest.name, len(smallest.ids), plan.shards),
-            "Add pictures, or ask for fewer shards with --shards.")
+            "The %s split has %d pictures for %d shards, and an empty shard stops a training."
+            % (smallest.name, len(smallest.ids), plan.shards),
+            "Add pictures, or ask for fewer shards with --shards.",
+        )
 
 
 def _describe(plan, shards):
@@ -157,14 +168,24 @@ def _describe(plan, shards):
     for split in plan.splits:
         own = [shard for shard in shards if shard.task.split == split.name]
         # Shard n holds every shards-th picture: back into the order of the split's list.
-        own_told = [(place * plan.shards + shard.task.number, picture_id, outcome)
-                    for shard in own for place, picture_id, outcome in shard.told]
+        own_told = [
+            (place * plan.shards + shard.task.number, picture_id, outcome)
+            for shard in own
+            for place, picture_id, outcome in shard.told
+        ]
         told += [(split.name,) + item[1:] for item in sorted(own_told, key=lambda item: item[0])]
         labels = sum((shard.labels for shard in own), collections.Counter())
         splits[split.name] = {
             "pattern": "%s_%s.record-?????-of-%05d" % (plan.prefix, split.name, plan.shards),
-            "shards": [{"file": os.path.basename(shard.task.path), "sha256": shard.written.sha256,
-                        "bytes": shard.written.bytes, "examples": shard.written.examples} for shard in own],
+            "shards": [
+                {
+                    "file": os.path.basename(shard.task.path),
+                    "sha256": shard.written.sha256,
+                    "bytes": shard.written.bytes,
+                    "examples": shard.written.examples,
+                }
+                for shard in own
+            ],
             "listed": len(split.ids),
             "examples": sum(shard.written.examples for shard in own),
             "boxes": sum(labels.values()),
@@ -172,15 +193,27 @@ def _describe(plan, shards):
         }
     most_boxes = max(shard.most_boxes for shard in shards)
     dataset = {
-        "format": FORMAT, "name": plan.name, "num_classes": len(plan.classes), "label_map": LABEL_MAP_FILE,
-        "classes": list(plan.classes), "splits": splits,
-        "skipped": [dict(_identity(picture_id, outcome), split=split, reason=outcome.skipped,
-                         forgiven=outcome.forgiven)
-                    for split, picture_id, outcome in told if outcome.skipped],
-        "changed": [dict(_identity(picture_id, outcome), split=split, what=kind, detail=text)
-                    for split, picture_id, outcome in told for kind, text in outcome.notes],
-        "unused": [{"count": len(unused.names), "names": unused.names[:_NAMES_SHOWN], "reason": unused.reason}
-                   for unused in plan.unused if unused.names],
+        "format": FORMAT,
+        "name": plan.name,
+        "num_classes": len(plan.classes),
+        "label_map": LABEL_MAP_FILE,
+        "classes": list(plan.classes),
+        "splits": splits,
+        "skipped": [
+            dict(_identity(picture_id, outcome), split=split, reason=outcome.skipped, forgiven=outcome.forgiven)
+            for split, picture_id, outcome in told
+            if outcome.skipped
+        ],
+        "changed": [
+            dict(_identity(picture_id, outcome), split=split, what=kind, detail=text)
+            for split, picture_id, outcome in told
+            for kind, text in outcome.notes
+        ],
+        "unused": [
+            {"count": len(unused.names), "names": unused.names[:_NAMES_SHOWN], "reason": unused.reason}
+            for unused in plan.unused
+            if unused.names
+        ],
         "picture_sizes": _sizes(sum((shard.sizes for shard in shards), collections.Counter())),
         "most_boxes": most_boxes,
         "config": _config(plan, splits, most_boxes),
@@ -207,8 +240,12 @@ def command_line(name, options):
 
 def _config(plan, splits, most_boxes):
     """The pipeline config's fields for this dataset; paths are relative to its folder."""
-    config = {"num_classes": len(plan.classes), "label_map_path": LABEL_MAP_FILE,
-              "train_input_path": splits["train"]["pattern"], "eval_input_path": splits["val"]["pattern"]}
+    config = {
+        "num_classes": len(plan.classes),
+        "label_map_path": LABEL_MAP_FILE,
+        "train_input_path": splits["train"]["pattern"],
+        "eval_input_path": splits["val"]["pattern"],
+    }
     config.update(plan.config)
     if most_boxes > _API_BOXES:
         config["max_number_of_boxes"] = most_boxes
@@ -223,8 +260,10 @@ def _sizes(counts):
     for axis, side in enumerate(("width", "height")):
         ordered = sorted(counts, key=lambda size: size[axis])
         found[side] = {"min": ordered[0][axis], "median": _median(ordered, counts)[axis], "max": ordered[-1][axis]}
-    found["commonest"] = [{"size": "%dx%d" % size, "pictures": counts[size]}
-                          for size in sorted(counts, key=lambda size: (-counts[size], size))[:10]]
+    found["commonest"] = [
+        {"size": "%dx%d" % size, "pictures": counts[size]}
+        for size in sorted(counts, key=lambda size: (-counts[size], size))[:10]
+    ]
     return found
 
 
@@ -249,14 +288,16 @@ def _verify(dataset, plan, limits):
     if unexplained:
         raise DataError(
             "%d of %d pictures are neither written nor listed as skipped." % (unexplained, listed),
-            "This is a fault of the converter: report it with this output.")
+            "This is a fault of the converter: report it with this output.",
+        )
     hold_to_limits(dataset, limits)
     for split in dataset["splits"].values():
         for shard in split["shards"]:
             if not shard["examples"]:
                 raise DataError(
                     "No usable picture is left for %s, and an empty shard stops a training." % shard["file"],
-                    "Repair the skipped pictures (table above), or ask for fewer shards with --shards.")
+                    "Repair the skipped pictures (table above), or ask for fewer shards with --shards.",
+                )
 
 
 def hold_to_limits(dataset, limits):
@@ -265,18 +306,24 @@ def hold_to_limits(dataset, limits):
     bad = {entry["id"] for entry in dataset["skipped"] if limits.strict or not entry["forgiven"]}
     bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
     if limits.strict and bad:
-        raise DataError("%d of %d pictures were skipped or lost a box (table above), and --strict allows none." % (
-            len(bad), listed), "Repair the data, or leave out --strict.")
+        raise DataError(
+            "%d of %d pictures were skipped or lost a box (table above), and --strict allows none."
+            % (len(bad), listed),
+            "Repair the data, or leave out --strict.",
+        )
     # As shares, rounded as --max-skipped is: 0.29 times 100 pictures is less than 29.
     if len(bad) / listed > limits.max_skipped:
         raise DataError(
-            "%d of %d pictures were skipped or lost a box (table above), more than the limit of %g %%." % (
-                len(bad), listed, 100 * limits.max_skipped),
-            "Repair the data, or accept the loss with --max-skipped %.2f." % (len(bad) / listed + 0.005))
+            "%d of %d pictures were skipped or lost a box (table above), more than the limit of %g %%."
+            % (len(bad), listed, 100 * limits.max_skipped),
+            "Repair the data, or accept the loss with --max-skipped %.2f." % (len(bad) / listed + 0.005),
+        )
     forgiven = sum(entry["forgiven"] for entry in dataset["skipped"])
     if forgiven / listed > _FORGIVEN_SHARE:
-        raise DataError("%d of %d pictures have no annotation, where the complete dataset lacks a few." % (
-            forgiven, listed), "Unpack the annotations again.")
+        raise DataError(
+            "%d of %d pictures have no annotation, where the complete dataset lacks a few." % (forgiven, listed),
+            "Unpack the annotations again.",
+        )
 
 
 def _publish(out_dir, plan, shards, dataset):
@@ -308,14 +355,14 @@ def print_changes(dataset):
     for entry in dataset["changed"]:
         groups.setdefault((entry["split"], entry["what"], entry["detail"]), []).append(_shown(entry))
     rows = [(_some(names, len(names)),) + group for group, names in groups.items()]
-    rows += [(_some(entry["names"], entry["count"]), "-", "not used", entry["reason"])
-             for entry in dataset["unused"]]
+    rows += [(_some(entry["names"], entry["count"]), "-", "not used", entry["reason"]) for entry in dataset["unused"]]
     if not rows:
         return
     # Imported only where there is something to say: it takes as long as a hundred pictures.
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
     table = Table(title="Pictures that did not go in as they were, or that are unusual", title_justify="left")
     for heading in ("picture", "split", "what", "why"):
         table.add_column(heading, overflow="fold")
@@ -337,9 +384,11 @@ def _some(names, count):
 
 def _print_summary(out_dir, dataset, seconds):
     parts = [
-        "%s: %d pictures with %d boxes in %d shards" %
-        (name, split["examples"], split["boxes"], len(split["shards"]))
+        "%s: %d pictures with %d boxes in %d shards" % (name, split["examples"], split["boxes"], len(split["shards"]))
         for name, split in dataset["splits"].items()
     ]
-    print("%s is ready in %.1f s. %s; %d classes, %d skipped." % (
-        out_dir, seconds, "; ".join(parts), dataset["num_classes"], len(dataset["skipped"])), flush=True)
+    print(
+        "%s is ready in %.1f s. %s; %d classes, %d skipped."
+        % (out_dir, seconds, "; ".join(parts), dataset["num_classes"], len(dataset["skipped"])),
+        flush=True,
+    )

@@ -31,13 +31,12 @@ class Archive(NamedTuple):
     sha256: str
 
 
-PETS_SOURCES = ("https://www.robots.ox.ac.uk/~vgg/data/pets/data/",
-                "https://thor.robots.ox.ac.uk/~vgg/data/pets/")
+PETS_SOURCES = ("https://www.robots.ox.ac.uk/~vgg/data/pets/data/", "https://thor.robots.ox.ac.uk/~vgg/data/pets/")
 PETS_ARCHIVES = {
-    "images": Archive("images.tar.gz", 791918971,
-                      "67195c5e1c01f1ab5f9b6a5d22b8c27a580d896ece458917e61d459337fa318d"),
-    "annotations": Archive("annotations.tar.gz", 19173078,
-                           "52425fb6de5c424942b7626b428656fcbd798db970a937df61750c0f1d358e91"),
+    "images": Archive("images.tar.gz", 791918971, "67195c5e1c01f1ab5f9b6a5d22b8c27a580d896ece458917e61d459337fa318d"),
+    "annotations": Archive(
+        "annotations.tar.gz", 19173078, "52425fb6de5c424942b7626b428656fcbd798db970a937df61750c0f1d358e91"
+    ),
 }
 
 
@@ -81,7 +80,8 @@ def fetch(archive, urls, path, pause_seconds=2):
     raise DataError(
         "%s could not be downloaded (%s)." % (archive.name, "; ".join(failures)),
         "Check the network and run the same command again: it goes on where it was; or fetch the archives "
-        "elsewhere, unpack them and give their folder as --source (with make: PETS_DIR).")
+        "elsewhere, unpack them and give their folder as --source (with make: PETS_DIR).",
+    )
 
 
 def unpack(path, root, folder):
@@ -93,7 +93,8 @@ def unpack(path, root, folder):
     os.makedirs(unfinished)
     try:
         with open(path, "rb") as file, tarfile.open(fileobj=file) as tar, Progress(
-                "Unpacking " + os.path.basename(path), os.path.getsize(path), "B", scale=True) as progress:
+            "Unpacking " + os.path.basename(path), os.path.getsize(path), "B", scale=True
+        ) as progress:
             done = 0
             for member in tar:
                 _extract(tar, path, member, unfinished, folder)
@@ -103,15 +104,15 @@ def unpack(path, root, folder):
             while tar.fileobj.read(_CHUNK_BYTES):
                 pass
         if not os.path.isdir(os.path.join(unfinished, folder)):
-            raise DataError("%s holds no folder %s/." % (path, folder),
-                            "Do not use this archive: it is not the published one.")
+            raise DataError(
+                "%s holds no folder %s/." % (path, folder), "Do not use this archive: it is not the published one."
+            )
         os.replace(os.path.join(unfinished, folder), os.path.join(root, folder))
     except (tarfile.TarError, EOFError, zlib.error, ValueError, OSError) as error:
         # gzip's errors are OSErrors without a number; those of the file system have one.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise DataError("%s is no whole tar archive (%s)." % (path, error),
-                        "Remove it and download it again.")
+        raise DataError("%s is no whole tar archive (%s)." % (path, error), "Remove it and download it again.")
     finally:
         shutil.rmtree(unfinished)
 
@@ -124,7 +125,8 @@ def _extract(tar, path, member, root, folder):
     if not (member.isfile() or member.isdir()) or parts[0] != folder or ".." in parts:
         raise DataError(
             "%s holds %r, which is not a file or folder inside of %s/." % (path, member.name, folder),
-            "Do not use this archive: it is not the published one.")
+            "Do not use this archive: it is not the published one.",
+        )
     target = os.path.join(root, *parts)
     if member.isdir():
         os.makedirs(target, exist_ok=True)
@@ -168,15 +170,15 @@ def _why(error):
     """What a failed request means, in words; the most special first."""
     exceptions = requests.exceptions
     for kinds, words in (
-            ((exceptions.ProxyError, urllib3.exceptions.ProxyError), "the proxy does not answer"),
-            ((exceptions.SSLError, urllib3.exceptions.SSLError), "its certificate cannot be verified"),
-            ((exceptions.ConnectTimeout,), "no connection"),
-            ((exceptions.Timeout, urllib3.exceptions.TimeoutError),
-             "it went silent for %g s" % _TIMEOUT_SECONDS[1]),
-            ((exceptions.TooManyRedirects,), "it redirects without end"),
-            ((exceptions.ConnectionError,), "no connection"),
-            ((exceptions.ChunkedEncodingError, urllib3.exceptions.ProtocolError), "the connection ended"),
-            ((exceptions.RequestException,), "it cannot be asked: %s" % error)):
+        ((exceptions.ProxyError, urllib3.exceptions.ProxyError), "the proxy does not answer"),
+        ((exceptions.SSLError, urllib3.exceptions.SSLError), "its certificate cannot be verified"),
+        ((exceptions.ConnectTimeout,), "no connection"),
+        ((exceptions.Timeout, urllib3.exceptions.TimeoutError), "it went silent for %g s" % _TIMEOUT_SECONDS[1]),
+        ((exceptions.TooManyRedirects,), "it redirects without end"),
+        ((exceptions.ConnectionError,), "no connection"),
+        ((exceptions.ChunkedEncodingError, urllib3.exceptions.ProtocolError), "the connection ended"),
+        ((exceptions.RequestException,), "it cannot be asked: %s" % error),
+    ):
         if isinstance(error, kinds):
             return words
     return "the answer cannot be read"
@@ -200,7 +202,8 @@ def _continue(url, archive, part):
         if answer.headers.get("Content-Type", "").startswith("text/html"):
             raise _Unusable("it answers with a web page; a network may want you to log in")
         with open(part, "ab" if start else "wb") as file, Progress(
-                "Downloading " + archive.name, archive.bytes, "B", scale=True) as progress:
+            "Downloading " + archive.name, archive.bytes, "B", scale=True
+        ) as progress:
             progress.start_at(start)
             _receive(answer, file, archive.bytes - start, progress)
 
@@ -234,7 +237,8 @@ def _need_space(folder, needed):
     if free < needed:
         raise DataError(
             "%s needs %.1f GB and its disk has %.1f GB free." % (folder, needed / 1e9, free / 1e9),
-            "Free space, or choose a folder on another disk with --out.")
+            "Free space, or choose a folder on another disk with --out.",
+        )
 
 
 def _size(path):

@@ -8,7 +8,6 @@ import math
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
-
 # Not 0.5: symmetric outlines often lie exactly between two pixels, where a last digit would decide.
 _HALF = 0.500001
 
@@ -25,8 +24,12 @@ class Frame:
         placed = []
         for x, y in points:
             x, y = x * self.scale * self.stretch, y * self.scale / self.stretch
-            placed.append((math.floor(self.x + x * self._cos - y * self._sin + _HALF),
-                           math.floor(self.y + x * self._sin + y * self._cos + _HALF)))
+            placed.append(
+                (
+                    math.floor(self.x + x * self._cos - y * self._sin + _HALF),
+                    math.floor(self.y + x * self._sin + y * self._cos + _HALF),
+                )
+            )
         return placed
 
 
@@ -36,8 +39,10 @@ def ellipse(x, y, rx, ry=None, turn=0.0, start=0.0, stop=2 * math.pi):
     steps = 40
     angles = [start + (stop - start) * step / steps for step in range(steps + 1)]
     cos, sin = math.cos(turn), math.sin(turn)
-    return [(x + rx * math.cos(a) * cos - ry * math.sin(a) * sin,
-             y + rx * math.cos(a) * sin + ry * math.sin(a) * cos) for a in angles]
+    return [
+        (x + rx * math.cos(a) * cos - ry * math.sin(a) * sin, y + rx * math.cos(a) * sin + ry * math.sin(a) * cos)
+        for a in angles
+    ]
 
 
 def smooth(points, closed=True, steps=6):
@@ -53,10 +58,11 @@ def smooth(points, closed=True, steps=6):
 
 def _spline(around, t):
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = around
-    weights = (-t + 2 * t ** 2 - t ** 3, 2 - 5 * t ** 2 + 3 * t ** 3, t + 4 * t ** 2 - 3 * t ** 3,
-               t ** 3 - t ** 2)
-    return (sum(w * v for w, v in zip(weights, (x0, x1, x2, x3))) / 2,
-            sum(w * v for w, v in zip(weights, (y0, y1, y2, y3))) / 2)
+    weights = (-t + 2 * t**2 - t**3, 2 - 5 * t**2 + 3 * t**3, t + 4 * t**2 - 3 * t**3, t**3 - t**2)
+    return (
+        sum(w * v for w, v in zip(weights, (x0, x1, x2, x3))) / 2,
+        sum(w * v for w, v in zip(weights, (y0, y1, y2, y3))) / 2,
+    )
 
 
 def mirrored(half):
@@ -93,8 +99,9 @@ class Canvas:
 
     def fill(self, polygon, colour, clip=None, blur=0, opacity=1.0):
         """Paint polygon (canvas pixels), softened by blur pixels, only where the mask clip allows."""
-        self._paint(polygon, colour, clip, blur, opacity, blur * 2.5 + 1,
-                    lambda draw, local, ink: draw.polygon(local, fill=ink))
+        self._paint(
+            polygon, colour, clip, blur, opacity, blur * 2.5 + 1, lambda draw, local, ink: draw.polygon(local, fill=ink)
+        )
 
     def line(self, points, colour, width, clip=None, blur=0, opacity=1.0):
         """Paint a line with round ends; width in canvas pixels."""
@@ -105,6 +112,7 @@ class Canvas:
             radius = width / 2
             for x, y in (local[0], local[-1]):
                 draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
+
         self._paint(points, colour, clip, blur, opacity, blur * 2.5 + width, stroke)
 
     def _paint(self, points, colour, clip, blur, opacity, margin, draw_on):

@@ -19,14 +19,33 @@ BOX_KEYS = tuple("image/object/bbox/" + side for side in SIDES)
 LABELS, TEXTS, MASKS = "image/object/class/label", "image/object/class/text", "image/object/mask"
 ENCODED, SOURCE_ID = "image/encoded", "image/source_id"
 # What the decoder reads as exactly one value, and what as a list.
-_SINGLE = {ENCODED: BYTES, "image/format": BYTES, "image/filename": BYTES, "image/key/sha256": BYTES,
-           SOURCE_ID: BYTES, "image/height": INTS, "image/width": INTS}
-_LISTS = dict({key: FLOATS for key in BOX_KEYS + ("image/object/area", "image/object/weight")},
-              **{LABELS: INTS, TEXTS: BYTES, "image/object/is_crowd": INTS, "image/object/difficult": INTS,
-                 "image/object/group_of": INTS})
+_SINGLE = {
+    ENCODED: BYTES,
+    "image/format": BYTES,
+    "image/filename": BYTES,
+    "image/key/sha256": BYTES,
+    SOURCE_ID: BYTES,
+    "image/height": INTS,
+    "image/width": INTS,
+}
+_LISTS = dict(
+    {key: FLOATS for key in BOX_KEYS + ("image/object/area", "image/object/weight")},
+    **{
+        LABELS: INTS,
+        TEXTS: BYTES,
+        "image/object/is_crowd": INTS,
+        "image/object/difficult": INTS,
+        "image/object/group_of": INTS,
+    },
+)
 # Per object where they are given at all.
-_PER_OBJECT = ("image/object/area", "image/object/weight", "image/object/is_crowd", "image/object/difficult",
-               "image/object/group_of")
+_PER_OBJECT = (
+    "image/object/area",
+    "image/object/weight",
+    "image/object/is_crowd",
+    "image/object/difficult",
+    "image/object/group_of",
+)
 TRAINABLE_FORMATS = ("JPEG", "MPO", "PNG", "BMP")
 # 32-bit shares of a side: a last digit over 1 is rounding.
 _ROUNDING = 1e-6
@@ -100,6 +119,7 @@ def class_ids(features, label_map=None):
 def head(encoded):
     """The Head of a picture file's bytes. Raises ValueError when they are no picture."""
     from PIL import Image
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -114,6 +134,7 @@ def head(encoded):
 def decode(encoded):
     """(width, height) of the picture decoded to its last row. Raises ValueError when that fails."""
     from PIL import Image
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -145,8 +166,9 @@ def _type_problems(features):
     for key, kind in list(_SINGLE.items()) + list(_LISTS.items()):
         found, listed = features.get(key, (kind, None))
         if found != kind:
-            wrong.append(Problem("wrong-type", "%s holds %s instead of %s" % (
-                key, _KIND_WORDS[found], _KIND_WORDS[kind])))
+            wrong.append(
+                Problem("wrong-type", "%s holds %s instead of %s" % (key, _KIND_WORDS[found], _KIND_WORDS[kind]))
+            )
         elif listed is not None and key in _SINGLE and len(listed) != 1:
             wrong.append(Problem("wrong-type", "%s holds %d values instead of one" % (key, len(listed))))
     if features.get(MASKS, (BYTES,))[0] == INTS:
@@ -173,8 +195,12 @@ def _picture_problems(features):
     stated, size = stated_size(features), (found.width, found.height)
     if stated is not None and stated != size:
         # The API reshapes numerical masks by the stated size.
-        wrong.append(Problem("mask-broken" if values(features, MASKS, FLOATS) else "size-differs",
-                             "stated %dx%d, is %dx%d" % (stated + size)))
+        wrong.append(
+            Problem(
+                "mask-broken" if values(features, MASKS, FLOATS) else "size-differs",
+                "stated %dx%d, is %dx%d" % (stated + size),
+            )
+        )
     return wrong, size
 
 
@@ -191,8 +217,12 @@ def _object_problems(features, rules, size):
     given = dict(lengths, **{key: len(listed) for key, listed in ((LABELS, labels), (TEXTS, texts)) if listed})
     given.update({key: len(features[key][1]) for key in _PER_OBJECT if key in features and len(features[key][1])})
     if len(set(given.values())) > 1:
-        return [Problem("list-lengths", ", ".join("%s %d" % (key[len("image/object/"):], number)
-                                                  for key, number in sorted(given.items())))]
+        return [
+            Problem(
+                "list-lengths",
+                ", ".join("%s %d" % (key[len("image/object/") :], number) for key, number in sorted(given.items())),
+            )
+        ]
     if not count:
         return _mask_problems(features, 0)
     wrong = _box_problems(features, size) + _class_problems(labels, texts, count, rules)
@@ -211,8 +241,7 @@ def _box_problems(features, size):
         kind = _box_kind(box, size)
         if kind:
             found.setdefault(kind, []).append("[%s]" % ", ".join("%g" % value for value in box))
-    return [Problem(kind, "box " + listed[0], len(listed))
-            for kind, listed in found.items()]
+    return [Problem(kind, "box " + listed[0], len(listed)) for kind, listed in found.items()]
 
 
 def _box_kind(box, size):
@@ -247,8 +276,9 @@ def _class_problems(labels, texts, count, rules):
     differing = [(name, label) for name, label in zip(names, labels) if name in known and known[name] != label]
     if differing:
         name, label = differing[0]
-        wrong.append(Problem("text-and-id", "%s is %d in the label map and %d here" % (name, known[name], label),
-                             len(differing)))
+        wrong.append(
+            Problem("text-and-id", "%s is %d in the label map and %d here" % (name, known[name], label), len(differing))
+        )
     return wrong
 
 
@@ -275,8 +305,11 @@ def input_pixels(features, rules, size):
     if rules.resize is None or size is None or min(size) < 1:
         return []
     width, height = rules.resize(*size)
-    return [min((box[2] - box[0]) * width, (box[3] - box[1]) * height) for box in boxes(features)
-            if _box_kind(box, size) is None]
+    return [
+        min((box[2] - box[0]) * width, (box[3] - box[1]) * height)
+        for box in boxes(features)
+        if _box_kind(box, size) is None
+    ]
 
 
 def decoding_problems(features):

@@ -42,8 +42,13 @@ def convert(source, annotation, recipe):
     key = hashlib.sha256(picture.encoded).hexdigest()
     original = hashlib.sha256(source.data).hexdigest() if picture.changed else key
     labels = records.Ints(_label(item, recipe) for item in objects)
-    return dataset.Outcome(_features(source, picture, key, objects, labels, recipe), tuple(labels),
-                           notes=tuple(notes), source_sha256=original, size=(picture.width, picture.height))
+    return dataset.Outcome(
+        _features(source, picture, key, objects, labels, recipe),
+        tuple(labels),
+        notes=tuple(notes),
+        source_sha256=original,
+        size=(picture.width, picture.height),
+    )
 
 
 def read_file(path):
@@ -59,8 +64,10 @@ def _label(item, recipe):
         return recipe.labels[item.name]
     except KeyError:
         # The names were looked at before; whoever edits files meanwhile must not lose a box without a word.
-        raise DataError("The class %s appeared while the dataset was being converted." % item.name,
-                        "Run the same command again, with nobody editing the annotations.")
+        raise DataError(
+            "The class %s appeared while the dataset was being converted." % item.name,
+            "Run the same command again, with nobody editing the annotations.",
+        )
 
 
 def _usable(annotation, picture, with_masks):
@@ -93,6 +100,7 @@ def _mask(item, orientation, upright):
     if item.mask is None:
         raise ValueError("an object has no mask")
     from data_prep import masks  # and with it numpy, for those who want masks
+
     mask = masks.turn(item.mask(), orientation)
     if mask.shape[::-1] != upright:
         raise ValueError("the mask is %dx%d, the picture %dx%d" % (mask.shape[::-1] + upright))
@@ -117,16 +125,20 @@ def _features(source, picture, key, objects, labels, recipe):
         "image/object/class/label": labels,
     }
     if recipe.coco:
-        features.update({
-            "image/object/is_crowd": records.Ints(item.crowd for item in objects),
-            "image/object/area": records.Floats(item.area for item in objects),
-        })
+        features.update(
+            {
+                "image/object/is_crowd": records.Ints(item.crowd for item in objects),
+                "image/object/area": records.Floats(item.area for item in objects),
+            }
+        )
     else:
-        features.update({
-            "image/object/difficult": records.Ints(item.difficult for item in objects),
-            "image/object/truncated": records.Ints(item.truncated for item in objects),
-            "image/object/view": records.Texts(item.pose for item in objects),
-        })
+        features.update(
+            {
+                "image/object/difficult": records.Ints(item.difficult for item in objects),
+                "image/object/truncated": records.Ints(item.truncated for item in objects),
+                "image/object/view": records.Texts(item.pose for item in objects),
+            }
+        )
     if recipe.masks != "none":
         features["image/object/mask"] = _mask_feature([item.mask for item in objects], recipe.masks)
     return features
@@ -134,6 +146,7 @@ def _features(source, picture, key, objects, labels, recipe):
 
 def _mask_feature(found, kind):
     from data_prep import masks
+
     if kind == "png":
         return records.Texts(map(masks.png, found))
     return records.PackedFloats(b"".join(map(masks.floats, found)))

@@ -78,11 +78,13 @@ def errors_told():
         raise
     except OSError as error:
         if error.filename:
-            raise DataError("%s: %s." % (error.filename, error.strerror or error),
-                            "Correct that and run the same command again.") from error
-        raise DataError("A file could not be read or written: %s." % (error.strerror or error),
-                        "Free space on the disk, or see what is wrong with it, and run the same command again."
-                        ) from error
+            raise DataError(
+                "%s: %s." % (error.filename, error.strerror or error), "Correct that and run the same command again."
+            ) from error
+        raise DataError(
+            "A file could not be read or written: %s." % (error.strerror or error),
+            "Free space on the disk, or see what is wrong with it, and run the same command again.",
+        ) from error
 
 
 @contextlib.contextmanager

@@ -58,8 +58,7 @@ class Identities:
             return
         starts = numpy.flatnonzero(numpy.concatenate(([True], ordered[1:] != ordered[:-1])))
         ends = list(starts[1:]) + [len(ordered)]
-        groups = [order[start:end] for start, end in zip(starts, ends)
-                  if end - start > 1 and ordered[start] != _NONE]
+        groups = [order[start:end] for start, end in zip(starts, ends) if end - start > 1 and ordered[start] != _NONE]
         for group in sorted(groups, key=lambda numbers: numbers[0]):
             numbers = [int(number) for number in group]
             seen, again = set(), []

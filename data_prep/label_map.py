@@ -24,11 +24,15 @@ def _message_class():
     field = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(name="data_prep/label_map.proto", package="data_prep")
     item = file.message_type.add(name="Item")
-    for name, number, kind in (("name", 1, field.TYPE_STRING), ("id", 2, field.TYPE_INT32),
-                               ("display_name", 3, field.TYPE_STRING)):
+    for name, number, kind in (
+        ("name", 1, field.TYPE_STRING),
+        ("id", 2, field.TYPE_INT32),
+        ("display_name", 3, field.TYPE_STRING),
+    ):
         item.field.add(name=name, number=number, label=field.LABEL_OPTIONAL, type=kind)
     file.message_type.add(name="LabelMap").field.add(
-        name="item", number=1, label=field.LABEL_REPEATED, type=field.TYPE_MESSAGE, type_name=".data_prep.Item")
+        name="item", number=1, label=field.LABEL_REPEATED, type=field.TYPE_MESSAGE, type_name=".data_prep.Item"
+    )
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName("data_prep.LabelMap"))
@@ -63,10 +67,8 @@ def _add(item, names, ids):
             return
         raise ValueError("class %s has id %d, and ids count from 1" % (printable(name), item.id))
     if item.id in names:
-        raise ValueError("id %d is given twice, to %s and %s" % (
-            item.id, printable(names[item.id]), printable(name)))
+        raise ValueError("id %d is given twice, to %s and %s" % (item.id, printable(names[item.id]), printable(name)))
     names[item.id] = name
     for text in {item.name, item.display_name} - {""}:
         if ids.setdefault(text, item.id) != item.id:
-            raise ValueError("the name %s is given twice, to ids %d and %d" % (
-                printable(text), ids[text], item.id))
+            raise ValueError("the name %s is given twice, to ids %d and %d" % (printable(text), ids[text], item.id))

@@ -7,14 +7,21 @@ from PIL import Image
 
 from data_prep.boxes import Box
 
-_RUNS = 3       # Z_RLE of zlib.h
+_RUNS = 3  # Z_RLE of zlib.h
 
 
 def turn(mask, orientation):
     """The mask after its picture, stored as Exif's orientation (1-8) says, was stood upright."""
-    return {1: lambda: mask, 2: lambda: mask[:, ::-1], 3: lambda: mask[::-1, ::-1], 4: lambda: mask[::-1],
-            5: lambda: mask.T, 6: lambda: numpy.rot90(mask, -1), 7: lambda: mask[::-1, ::-1].T,
-            8: lambda: numpy.rot90(mask)}[orientation]()
+    return {
+        1: lambda: mask,
+        2: lambda: mask[:, ::-1],
+        3: lambda: mask[::-1, ::-1],
+        4: lambda: mask[::-1],
+        5: lambda: mask.T,
+        6: lambda: numpy.rot90(mask, -1),
+        7: lambda: mask[::-1, ::-1].T,
+        8: lambda: numpy.rot90(mask),
+    }[orientation]()
 
 
 def extent(mask):

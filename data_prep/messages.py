@@ -11,8 +11,7 @@ from google.protobuf.message import DecodeError
 def _example_class():
     """tf.train.Example as tensorflow/core/example/{feature,example}.proto define it."""
     field = descriptor_pb2.FieldDescriptorProto
-    file = descriptor_pb2.FileDescriptorProto(name="data_prep/example.proto", package="tensorflow",
-                                              syntax="proto3")
+    file = descriptor_pb2.FileDescriptorProto(name="data_prep/example.proto", package="tensorflow", syntax="proto3")
 
     def message(name, *fields, parent=None):
         new = parent.nested_type.add(name=name) if parent else file.message_type.add(name=name)
@@ -24,17 +23,22 @@ def _example_class():
     message("BytesList", ("value", many, field.TYPE_BYTES, None))
     message("FloatList", ("value", many, field.TYPE_FLOAT, None))
     message("Int64List", ("value", many, field.TYPE_INT64, None))
-    feature = message("Feature",
-                      ("bytes_list", one, field.TYPE_MESSAGE, ".tensorflow.BytesList"),
-                      ("float_list", one, field.TYPE_MESSAGE, ".tensorflow.FloatList"),
-                      ("int64_list", one, field.TYPE_MESSAGE, ".tensorflow.Int64List"))
+    feature = message(
+        "Feature",
+        ("bytes_list", one, field.TYPE_MESSAGE, ".tensorflow.BytesList"),
+        ("float_list", one, field.TYPE_MESSAGE, ".tensorflow.FloatList"),
+        ("int64_list", one, field.TYPE_MESSAGE, ".tensorflow.Int64List"),
+    )
     feature.oneof_decl.add(name="kind")
     for member in feature.field:
         member.oneof_index = 0
     features = message("Features", ("feature", many, field.TYPE_MESSAGE, ".tensorflow.Features.FeatureEntry"))
-    entry = message("FeatureEntry",
-                    ("key", one, field.TYPE_STRING, None),
-                    ("value", one, field.TYPE_MESSAGE, ".tensorflow.Feature"), parent=features)
+    entry = message(
+        "FeatureEntry",
+        ("key", one, field.TYPE_STRING, None),
+        ("value", one, field.TYPE_MESSAGE, ".tensorflow.Feature"),
+        parent=features,
+    )
     entry.options.map_entry = True
     message("Example", ("features", one, field.TYPE_MESSAGE, ".tensorflow.Features"))
 

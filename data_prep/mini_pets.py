@@ -29,8 +29,7 @@ _PNG_INSIDE = "Bengal_5"
 _WITHOUT_XML = "pug_8"
 
 _SUPERSAMPLE = 2
-_SIZES = ((240, 180), (180, 240), (200, 200), (256, 192), (224, 168), (192, 256), (240, 160), (160, 160),
-          (200, 150))
+_SIZES = ((240, 180), (180, 240), (200, 200), (256, 192), (224, 168), (192, 256), (240, 160), (160, 160), (200, 150))
 _JPEG_QUALITY = 90
 _PET, _BACKGROUND, _BORDER = 1, 2, 3
 
@@ -56,8 +55,11 @@ def prepare(out_dir, shards=dataset.SHARDS, workers=None, force=False):
         raw = os.path.join(out_dir, "raw")
         _draw_all(raw, workers or dataset.available_cores())
         plan = pets.plan(raw, "mini-pets", CLASSES, pets.Options(shards=shards), one_pet_each=False)
-        return dataset.write(out_dir, plan._replace(
-            extra=dict(plan.extra, drawn_by=GENERATOR), command=("mini-pets", {"shards": shards})), workers)
+        return dataset.write(
+            out_dir,
+            plan._replace(extra=dict(plan.extra, drawn_by=GENERATOR), command=("mini-pets", {"shards": shards})),
+            workers,
+        )
 
 
 def picture_ids():
@@ -129,7 +131,8 @@ def _draw_all(raw, workers):
     ids = picture_ids()
     jobs = [(picture_id, unfinished) for picture_id in ids]
     with multiprocessing.Pool(workers, _ignore_interrupt) as pool, Progress(
-            "Drawing", len(ids), "pictures") as progress:
+        "Drawing", len(ids), "pictures"
+    ) as progress:
         for _ in pool.imap_unordered(_draw_one, jobs, chunksize=4):
             progress.update(1)
     _write_lists(unfinished, ids)
@@ -155,8 +158,9 @@ def _draw_one(job):
     drawing.trimap.save(buffer, "PNG")
     _save(os.path.join(folder, "annotations", "trimaps", picture_id + ".png"), buffer.getvalue())
     if picture_id != _WITHOUT_XML and not _is_test(picture_id):
-        _save(os.path.join(folder, "annotations", "xmls", picture_id + ".xml"),
-              _xml(picture_id, drawing).encode("utf-8"))
+        _save(
+            os.path.join(folder, "annotations", "xmls", picture_id + ".xml"), _xml(picture_id, drawing).encode("utf-8")
+        )
 
 
 def _save(path, data):
@@ -174,13 +178,14 @@ def _xml(picture_id, drawing):
         "<object><name>%s</name><pose>Frontal</pose><truncated>0</truncated><occluded>0</occluded>"
         "<bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox>"
         "<difficult>0</difficult></object>" % ((_SPECIES[pets.breed_of(picture_id)],) + box)
-        for box in drawing.boxes)
+        for box in drawing.boxes
+    )
     return (
         "<annotation><folder>mini-pets</folder><filename>%s.jpg</filename>"
         "<source><database>mini-pets</database><annotation>drawn</annotation><image>drawn</image></source>"
         "<size><width>%d</width><height>%d</height><depth>3</depth></size>"
-            "<segmented>0</segmented>%s</annotation>\n"
-        % (picture_id, drawing.image.width, drawing.image.height, objects))
+        "<segmented>0</segmented>%s</annotation>\n" % (picture_id, drawing.image.width, drawing.image.height, objects)
+    )
 
 
 def _write_lists(folder, ids):
@@ -191,9 +196,15 @@ def _write_lists(folder, ids):
         same_species = [name for name in CLASSES if _SPECIES[name] == _SPECIES[breed]]
         species = 1 if _SPECIES[breed] == "cat" else 2
         lines[picture_id] = "%s %d %d %d\n" % (
-            picture_id, CLASSES.index(breed) + 1, species, same_species.index(breed) + 1)
+            picture_id,
+            CLASSES.index(breed) + 1,
+            species,
+            same_species.index(breed) + 1,
+        )
     header = "#Image CLASS-ID SPECIES BREED-ID\n#SPECIES: 1:Cat 2:Dog\n"
-    for name, text in (("list", header + "".join(lines[picture_id] for picture_id in ids)),
-                       ("trainval", "".join(lines[i] for i in ids if not _is_test(i))),
-                       ("test", "".join(lines[i] for i in ids if _is_test(i)))):
+    for name, text in (
+        ("list", header + "".join(lines[picture_id] for picture_id in ids)),
+        ("trainval", "".join(lines[i] for i in ids if not _is_test(i))),
+        ("test", "".join(lines[i] for i in ids if _is_test(i))),
+    ):
         _save(os.path.join(folder, "annotations", name + ".txt"), text.encode("utf-8"))

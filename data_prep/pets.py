@@ -24,13 +24,45 @@ from data_prep.picture_index import PictureIndex
 from data_prep.splits import Choice
 
 # Ids 1 to 37 as in the API's pet_label_map.pbtxt.
-CLASSES = ("Abyssinian", "american_bulldog", "american_pit_bull_terrier", "basset_hound", "beagle", "Bengal",
-           "Birman", "Bombay", "boxer", "British_Shorthair", "chihuahua", "Egyptian_Mau",
-           "english_cocker_spaniel", "english_setter", "german_shorthaired", "great_pyrenees", "havanese",
-           "japanese_chin", "keeshond", "leonberger", "Maine_Coon", "miniature_pinscher", "newfoundland",
-           "Persian", "pomeranian", "pug", "Ragdoll", "Russian_Blue", "saint_bernard", "samoyed",
-           "scottish_terrier", "shiba_inu", "Siamese", "Sphynx", "staffordshire_bull_terrier",
-           "wheaten_terrier", "yorkshire_terrier")
+CLASSES = (
+    "Abyssinian",
+    "american_bulldog",
+    "american_pit_bull_terrier",
+    "basset_hound",
+    "beagle",
+    "Bengal",
+    "Birman",
+    "Bombay",
+    "boxer",
+    "British_Shorthair",
+    "chihuahua",
+    "Egyptian_Mau",
+    "english_cocker_spaniel",
+    "english_setter",
+    "german_shorthaired",
+    "great_pyrenees",
+    "havanese",
+    "japanese_chin",
+    "keeshond",
+    "leonberger",
+    "Maine_Coon",
+    "miniature_pinscher",
+    "newfoundland",
+    "Persian",
+    "pomeranian",
+    "pug",
+    "Ragdoll",
+    "Russian_Blue",
+    "saint_bernard",
+    "samoyed",
+    "scottish_terrier",
+    "shiba_inu",
+    "Siamese",
+    "Sphynx",
+    "staffordshire_bull_terrier",
+    "wheaten_terrier",
+    "yorkshire_terrier",
+)
 
 # Decoders go on after an error in these two, and logs fill with warnings (tensorflow/models #2194).
 DAMAGED = frozenset(("beagle_116", "chihuahua_121"))
@@ -92,15 +124,18 @@ def read_list(layout):
         if not os.path.exists(path):
             raise DataError(
                 "%s is not in Oxford-IIIT Pet's layout: %s is missing." % (layout.root, path),
-                "Give the folder that holds images/ and annotations/, or let --download fetch the dataset.")
+                "Give the folder that holds images/ and annotations/, or let --download fetch the dataset.",
+            )
     ids = _listed(layout.trainval)
     if not ids:
         raise DataError("%s lists no picture." % layout.trainval, "Unpack annotations.tar.gz again.")
     twice = sorted(picture_id for picture_id, times in collections.Counter(ids).items() if times > 1)
     if twice:
         # Evaluation keys its pictures by id: the second of two would replace the first without a word.
-        raise DataError("%s lists %s more than once." % (layout.trainval, ", ".join(twice[:5])),
-                        "Remove the repeated lines: each picture needs an id of its own.")
+        raise DataError(
+            "%s lists %s more than once." % (layout.trainval, ", ".join(twice[:5])),
+            "Remove the repeated lines: each picture needs an id of its own.",
+        )
     return ids
 
 
@@ -163,6 +198,7 @@ def _body(annotation, trimap_path):
     """The annotation with one object, around what the trimap marks. Raises ValueError if it marks nothing."""
     mask = _read_trimap(trimap_path)
     from data_prep import masks  # and with it numpy, for those who want bodies
+
     extent = masks.extent(mask)
     if extent is None:
         raise ValueError("the trimap marks no pet")
@@ -185,6 +221,7 @@ def _read_trimap(path):
     if trimap.mode not in ("L", "P"):
         raise ValueError("the trimap is a picture of mode %s, not one number a pixel" % trimap.mode)
     from data_prep import masks
+
     return masks.array(trimap) != _BACKGROUND  # of a palette the indices count, not the colours
 
 
@@ -195,8 +232,10 @@ def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
     the layout or a class name is wrong, UsageError if the options contradict each other.
     """
     if options.masks != "none" and options.boxes != "body":
-        raise UsageError("--masks %s needs --boxes body: the trimap marks the body, and no face." % options.masks,
-                         "Add --boxes body, or leave out --masks.")
+        raise UsageError(
+            "--masks %s needs --boxes body: the trimap marks the body, and no face." % options.masks,
+            "Add --boxes body, or leave out --masks.",
+        )
     layout = Layout(source_dir)
     ids = read_list(layout)
     refuse_unknown({breed_of(picture_id) for picture_id in ids}, classes, layout.trainval)
@@ -208,14 +247,27 @@ def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
     chosen = {"boxes": options.boxes, "masks": options.masks, "shards": options.shards}
     chosen.update(options.split.options(upstream))
     return dataset.Plan(
-        name=name, classes=classes, prefix=_prefix(options), splits=options.split.by_seed(ids),
-        convert=Converter(layout, options, recipe, index, one_pet_each), shards=options.shards,
-        fingerprint=dict(chosen, converter=_CONVERTER_VERSION, pictures=len(ids),
-                         source_sha256=_source_sha256(layout, ids, index, options)),
-        extra={"boxes": options.boxes, "masks": None if options.masks == "none" else options.masks,
-               "shards": options.shards},
-        command=("pets", dict({"source": source_dir}, **chosen)), config=features.config_fields(options.masks),
-        unused=_unused(layout, ids, index))
+        name=name,
+        classes=classes,
+        prefix=_prefix(options),
+        splits=options.split.by_seed(ids),
+        convert=Converter(layout, options, recipe, index, one_pet_each),
+        shards=options.shards,
+        fingerprint=dict(
+            chosen,
+            converter=_CONVERTER_VERSION,
+            pictures=len(ids),
+            source_sha256=_source_sha256(layout, ids, index, options),
+        ),
+        extra={
+            "boxes": options.boxes,
+            "masks": None if options.masks == "none" else options.masks,
+            "shards": options.shards,
+        },
+        command=("pets", dict({"source": source_dir}, **chosen)),
+        config=features.config_fields(options.masks),
+        unused=_unused(layout, ids, index),
+    )
 
 
 def _prefix(options):

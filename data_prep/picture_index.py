@@ -19,7 +19,7 @@ class PictureIndex:
         self.root = root
         # {stem: names}, or the extension alone where the stem has one file of that very name: half of the memory
         self._by_stem, self._ignored = {}, []
-        self._by_name = None     # made when a path is not there: it takes as much memory as the rest
+        self._by_name = None  # made when a path is not there: it takes as much memory as the rest
         for name in visible_files(root):
             stem, extension = os.path.splitext(name)
             if extension.lower() in _NEVER or extension.startswith(_RECORDS) or not is_text(name):
@@ -54,8 +54,9 @@ class PictureIndex:
             if len(others) > 1:
                 others = [other for other in others if _has(self._names(other), file_name)] or others
             if len(others) > 1:
-                raise ValueError("several pictures of this name: %s" % ", ".join(
-                    self._names(other)[0] for other in others[:3]))
+                raise ValueError(
+                    "several pictures of this name: %s" % ", ".join(self._names(other)[0] for other in others[:3])
+                )
             key = others[0]
         names = self._names(key)
         if len(names) == 1 and _rank(names[0])[0] < len(_EXTENSIONS):
@@ -82,8 +83,12 @@ class PictureIndex:
 
     def unused(self, used):
         """The pictures, by their extension, whose names are not in used."""
-        return sorted(name for _, names in self.items() for name in names
-                      if name not in used and _rank(name)[0] < len(_EXTENSIONS))
+        return sorted(
+            name
+            for _, names in self.items()
+            for name in names
+            if name not in used and _rank(name)[0] < len(_EXTENSIONS)
+        )
 
     def items(self):
         """(stem, file names) of everything that may be a picture, in the order of the stems' code points."""
@@ -108,8 +113,11 @@ def visible_files(root, extension=None):
                 folders[:] = [name for name in folders if not name.startswith(".")]
                 links += [path for path in (os.path.join(folder, name) for name in folders) if os.path.islink(path)]
                 prefix = os.path.relpath(folder, root) + os.sep if folder != root else ""
-                found += [prefix + name for name in names if not name.startswith(".") and (
-                    extension is None or name.lower().endswith(extension))]
+                found += [
+                    prefix + name
+                    for name in names
+                    if not name.startswith(".") and (extension is None or name.lower().endswith(extension))
+                ]
     return sorted(found)
 
 

@@ -14,8 +14,14 @@ from PIL import Image, ImageOps
 
 _ORIENTATION = 0x0112
 _JPEG_QUALITY = 95
-_MAGIC = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"),
-          (b"II*\0", "TIFF"), (b"MM\0*", "TIFF"))
+_MAGIC = (
+    (b"\xff\xd8\xff", "JPEG"),
+    (b"\x89PNG\r\n\x1a\n", "PNG"),
+    (b"GIF8", "GIF"),
+    (b"BM", "BMP"),
+    (b"II*\0", "TIFF"),
+    (b"MM\0*", "TIFF"),
+)
 # JPEG, ITU-T T.81, annex B: in entropy-coded data a 0xff is stuffed with 0x00 or begins a restart marker.
 _START_OF_IMAGE, _END_OF_IMAGE = b"\xff\xd8", b"\xff\xd9"
 _BASELINE_FRAMES, _HUFFMAN_TABLES, _SCAN = (0xC0, 0xC1), 0xC4, 0xDA
@@ -55,7 +61,7 @@ def _load(data, damaged):
     start = _single_scan(data)
     if start is not None:
         with contextlib.suppress(Exception):  # then the whole says why
-            picture = _unchanged(data, data[:start + _HEAD_OF_SCAN_BYTES] + _END_OF_IMAGE, damaged, "L")
+            picture = _unchanged(data, data[: start + _HEAD_OF_SCAN_BYTES] + _END_OF_IMAGE, damaged, "L")
             if picture:
                 return picture
     return _unchanged(data, data, damaged, "RGB") or _written_anew(data, damaged)

@@ -31,4 +31,5 @@ def _complete(out_dir, plan):
     if not os.path.exists(os.path.join(out_dir, dataset.DATASET_FILE)):
         return None
     from data_prep import check  # and with it protobuf, which takes as long as 50 pictures
+
     return check.complete(out_dir, made_from=plan.fingerprint, name=plan.name)

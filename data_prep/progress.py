@@ -20,6 +20,7 @@ class Progress:
         self._scale = scale
         if sys.stderr.isatty():
             from tqdm import tqdm
+
             self._bar = tqdm(total=total, desc=what, unit=unit, unit_scale=scale, dynamic_ncols=True)
 
     def __enter__(self):
@@ -48,9 +49,16 @@ class Progress:
 
     def _line(self):
         from tqdm import tqdm
+
         rate = (self._done - self._at_start) / (time.monotonic() - self._started)
         left = (self._total - self._done) / rate if rate else float("inf")
         size = tqdm.format_sizeof if self._scale else "{:.0f}".format
         return "%s: %s of %s%s, %s%s/s, %.0f s left" % (
-            self._what, size(self._done), size(self._total), self._unit if self._scale else " " + self._unit,
-            size(rate), self._unit if self._scale else " " + self._unit, left)
+            self._what,
+            size(self._done),
+            size(self._total),
+            self._unit if self._scale else " " + self._unit,
+            size(rate),
+            self._unit if self._scale else " " + self._unit,
+            left,
+        )

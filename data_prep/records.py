@@ -13,7 +13,6 @@ from typing import NamedTuple
 from data_prep import crc32c
 from data_prep.errors import DataError
 
-
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
 HEADER_BYTES = _LENGTH.size + _CRC.size
@@ -33,8 +32,8 @@ def crc_bytes(data):
 
 def length_in(header):
     """The length of a record's payload as its header (HEADER_BYTES) says, None where the checksum denies it."""
-    length = header[:_LENGTH.size]
-    return _LENGTH.unpack(length)[0] if header[_LENGTH.size:] == crc_bytes(length) else None
+    length = header[: _LENGTH.size]
+    return _LENGTH.unpack(length)[0] if header[_LENGTH.size :] == crc_bytes(length) else None
 
 
 def _frame(payload):
@@ -47,8 +46,10 @@ class RecordError(DataError):
     """A TFRecord file is damaged; says which file and at which byte."""
 
     def __init__(self, path, offset, what):
-        super().__init__("%s is damaged at byte %d: %s." % (path, offset, what),
-                         "Convert the dataset again, or copy the file again from where it is whole.")
+        super().__init__(
+            "%s is damaged at byte %d: %s." % (path, offset, what),
+            "Convert the dataset again, or copy the file again from where it is whole.",
+        )
         self.args = (path, offset, what)  # what copying between processes calls __init__ with
 
 
@@ -61,8 +62,7 @@ def _read_header(file, path, offset):
         raise RecordError(path, offset, "the file ends inside a record's header")
     length = length_in(header)
     if length is None:
-        raise RecordError(path, offset,
-                          "the checksum of a record's length does not match, so this may be no TFRecord")
+        raise RecordError(path, offset, "the checksum of a record's length does not match, so this may be no TFRecord")
     return length
 
 
@@ -229,6 +229,7 @@ def _run(numbers):
 def decode(payload):
     """The features of a serialised tf.train.Example as {key: list}. Raises ValueError if payload is none."""
     from data_prep.messages import parse  # and with it protobuf, for those who read
+
     example = parse(payload)
     kinds = ((key, feature, feature.WhichOneof("kind")) for key, feature in example.features.feature.items())
     return {key: list(getattr(feature, kind).value) if kind else [] for key, feature, kind in kinds}

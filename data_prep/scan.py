@@ -58,13 +58,29 @@ class Report(NamedTuple):
         return not self.findings.total(ERROR)
 
     def as_json(self):
-        splits = {name: {"files": split.files, "records": split.records, "boxes": split.boxes,
-                         "without_boxes": split.without_boxes, "most_boxes": split.most_boxes,
-                         "sizes": split.sizes} for name, split in self.splits.items()}
-        return {"fit": self.fit, "records": self.records, "errors": self.findings.total(ERROR),
-                "warnings": self.findings.total(WARNING), "splits": splits, "boxes_per_class": self.classes,
-                "decoded": self.decoded, "boxes_under_pixels": {str(key): n for key, n in self.small.items()},
-                "notes": self.notes, "findings": self.findings.as_json()}
+        splits = {
+            name: {
+                "files": split.files,
+                "records": split.records,
+                "boxes": split.boxes,
+                "without_boxes": split.without_boxes,
+                "most_boxes": split.most_boxes,
+                "sizes": split.sizes,
+            }
+            for name, split in self.splits.items()
+        }
+        return {
+            "fit": self.fit,
+            "records": self.records,
+            "errors": self.findings.total(ERROR),
+            "warnings": self.findings.total(WARNING),
+            "splits": splits,
+            "boxes_per_class": self.classes,
+            "decoded": self.decoded,
+            "boxes_under_pixels": {str(key): n for key, n in self.small.items()},
+            "notes": self.notes,
+            "findings": self.findings.as_json(),
+        }
 
 
 def scan(found, options):
@@ -73,7 +89,6 @@ def scan(found, options):
 
 
 class _Scan:
-
     def __init__(self, found, options):
         self._found, self._options = found, options
         self._findings, self._identities = Findings(), Identities()
@@ -95,21 +110,41 @@ class _Scan:
         decoded = self._decode()
         self._whole()
         names = self._rules.label_map.names if self._rules.label_map else {}
-        classes = {names.get(key, "class %s" % key if isinstance(key, int) else key): count
-                   for key, count in sorted(self._classes.items(), key=lambda item: (-item[1], str(item[0])))}
-        return Report(self._findings, self._splits, classes, decoded, {
-            limit: self._small[limit] for limit in SMALL_LIMITS} if self._rules.resize else {}, self._notes)
+        classes = {
+            names.get(key, "class %s" % key if isinstance(key, int) else key): count
+            for key, count in sorted(self._classes.items(), key=lambda item: (-item[1], str(item[0])))
+        }
+        return Report(
+            self._findings,
+            self._splits,
+            classes,
+            decoded,
+            {limit: self._small[limit] for limit in SMALL_LIMITS} if self._rules.resize else {},
+            self._notes,
+        )
 
     def _make_rules(self):
         options, config = self._options, self._options.config
         classes = sources.classes(self._found, options.label_map or (config.label_map if config else None))
         described = self._found.description or {}
-        num_classes = next((number for number in (
-            options.num_classes, described.get("num_classes"), config.num_classes if config else None,
-            max(classes.names) if classes else None) if isinstance(number, int)), None)
+        num_classes = next(
+            (
+                number
+                for number in (
+                    options.num_classes,
+                    described.get("num_classes"),
+                    config.num_classes if config else None,
+                    max(classes.names) if classes else None,
+                )
+                if isinstance(number, int)
+            ),
+            None,
+        )
         if classes is None and num_classes is None:
-            self._notes.append("Without a label map class ids were only checked to count from 1; "
-                               "--label-map FILE or --num-classes N checks more.")
+            self._notes.append(
+                "Without a label map class ids were only checked to count from 1; "
+                "--label-map FILE or --num-classes N checks more."
+            )
         resize = options.resize or (config.resize if config else None)
         if resize is None:
             self._notes.append("Small boxes were not looked for; --input-size N (or --config FILE) does.")
@@ -124,8 +159,10 @@ class _Scan:
             self._findings.add("missing-shard", Place(name))
         classes, num_classes = self._rules.label_map, self._rules.num_classes
         if classes and num_classes is not None and max(classes.names) != num_classes:
-            self._findings.add("num-classes", Place(None, detail="num_classes is %d, the largest id is %d" % (
-                num_classes, max(classes.names))))
+            self._findings.add(
+                "num-classes",
+                Place(None, detail="num_classes is %d, the largest id is %d" % (num_classes, max(classes.names))),
+            )
 
     def _file(self, shard, progress):
         split = self._splits.setdefault(shard.split, SplitCount())
@@ -157,8 +194,9 @@ class _Scan:
             progress.update(read.offset - at)
             at = read.offset
             if read.damage:
-                self._findings.add(read.damage, Place(shard.path, read.offset,
-                                                      detail="%d bytes cannot be read" % read.lost_bytes))
+                self._findings.add(
+                    read.damage, Place(shard.path, read.offset, detail="%d bytes cannot be read" % read.lost_bytes)
+                )
                 continue
             records += 1
             split.records += 1
@@ -203,20 +241,23 @@ class _Scan:
 
     def _class_keys(self, features, place):
         """The class of each object: its id where there is a label map, else its text, else its id."""
-        texts = [item.decode("utf-8", "replace")
-                 for item in examples.values(features, examples.TEXTS, examples.BYTES)]
+        texts = [item.decode("utf-8", "replace") for item in examples.values(features, examples.TEXTS, examples.BYTES)]
         labels = examples.values(features, examples.LABELS, examples.INTS)
         if self._rules.label_map or not texts:
             return examples.class_ids(features, self._rules.label_map)
         for text, label in zip(texts, labels):
             if len(self._ids_of_texts) < _NAMES_KEPT and self._ids_of_texts.setdefault(text, label) != label:
-                self._findings.add("text-and-id", place._replace(detail="%s was %d before and is %d here" % (
-                    text, self._ids_of_texts[text], label)))
+                self._findings.add(
+                    "text-and-id",
+                    place._replace(detail="%s was %d before and is %d here" % (text, self._ids_of_texts[text], label)),
+                )
         return texts
 
     def _repetitions(self):
-        for what, within, across in (("id", "same-id", "id-in-two-splits"),
-                                     ("picture", "same-picture", "picture-in-two-splits")):
+        for what, within, across in (
+            ("id", "same-id", "id-in-two-splits"),
+            ("picture", "same-picture", "picture-in-two-splits"),
+        ):
             for repeated in self._identities.repeated(what):
                 for number in repeated.again:
                     self._repeated(within, number, repeated.numbers[0])
@@ -231,8 +272,15 @@ class _Scan:
         path, offset = self._identities.place(number)
         first_path, first_offset = self._identities.place(first)
         features = examples.parse(tfrecords.read_at(path, offset))
-        self._findings.add(kind, Place(path, offset, examples.text(features, examples.SOURCE_ID),
-                                       "as %s @ byte %d" % (os.path.basename(first_path), first_offset)))
+        self._findings.add(
+            kind,
+            Place(
+                path,
+                offset,
+                examples.text(features, examples.SOURCE_ID),
+                "as %s @ byte %d" % (os.path.basename(first_path), first_offset),
+            ),
+        )
 
     def _decode(self):
         """Decode a sample of pictures and their masks to the last row; returns how many."""
@@ -258,8 +306,10 @@ class _Scan:
         elif self._masks and self._options.config and self._options.config.masks:
             kind = _WORDS[next(iter(self._masks))]
             if kind != self._options.config.masks:
-                self._findings.add("config-masks", Place(None, detail="%s in the config, %s in the records" % (
-                    self._options.config.masks, kind)))
+                self._findings.add(
+                    "config-masks",
+                    Place(None, detail="%s in the config, %s in the records" % (self._options.config.masks, kind)),
+                )
         if self._rules.label_map and records:
             for number, name in sorted(self._rules.label_map.names.items()):
                 if not self._classes[number]:

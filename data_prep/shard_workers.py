@@ -54,8 +54,9 @@ def run(tasks, convert, workers):
     try:
         for _ in range(min(workers, len(tasks))):
             ours, theirs = multiprocessing.Pipe()
-            process = multiprocessing.Process(target=_work, daemon=True,
-                                              args=(tasks, convert, theirs, list(processes) + [ours]))
+            process = multiprocessing.Process(
+                target=_work, daemon=True, args=(tasks, convert, theirs, list(processes) + [ours])
+            )
             process.start()
             theirs.close()
             processes[ours] = process
@@ -105,8 +106,10 @@ class _Disk:
 
 
 def _not_written(error):
-    return DataError("A shard could not be written: %s." % (error.strerror or error),
-                     "Free space on the disk or correct its permissions, and run the same command again.")
+    return DataError(
+        "A shard could not be written: %s." % (error.strerror or error),
+        "Free space on the disk or correct its permissions, and run the same command again.",
+    )
 
 
 def _give(ours, left):
@@ -125,7 +128,8 @@ def _message(ours, processes):
         if process.exitcode:
             raise DataError(
                 "A conversion process ended with exit code %d." % process.exitcode,
-                "If it is -9 the machine ran out of memory: ask for fewer processes with --workers.")
+                "If it is -9 the machine ran out of memory: ask for fewer processes with --workers.",
+            )
         return None
     if isinstance(message, DataError):
         raise message

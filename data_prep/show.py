@@ -48,27 +48,36 @@ class Gathered(NamedTuple):
 def run(options):
     """Draw the sheet that the command line asks for; returns 0. Raises DataError."""
     if not 1 <= options.count <= MOST_PICTURES:
-        raise UsageError("--count %d is not between 1 and %d." % (options.count, MOST_PICTURES),
-                         "Give the number of pictures on the sheet.")
+        raise UsageError(
+            "--count %d is not between 1 and %d." % (options.count, MOST_PICTURES),
+            "Give the number of pictures on the sheet.",
+        )
     found = sources.find([options.path])
     out = options.out or _default_out(options.path)
     if not out.lower().endswith(".png"):
         raise UsageError("--out %s does not end in .png, and the sheet is one." % out, "Name a .png file.")
     gathered = gather(found, options.count, sources.classes(found, options.label_map))
     if not gathered.splits:
-        raise DataError("%s holds no record that can be read." % options.path,
-                        "See what is wrong with it: python -m data_prep check %s." % options.path)
+        raise DataError(
+            "%s holds no record that can be read." % options.path,
+            "See what is wrong with it: python -m data_prep check %s." % options.path,
+        )
     from data_prep import contact_sheet
+
     title = os.path.basename(os.path.abspath(options.path).rstrip("/")) or options.path
     files.write(out, contact_sheet.draw(gathered, title))
     print("%s shows %d of %d pictures." % (out, len(gathered.pictures), sum(gathered.splits.values())))
     if gathered.unreadable or gathered.odd_boxes:
-        print("%d records cannot be read and %d boxes do not lie in their picture; see which: "
-              "python -m data_prep check %s" % (gathered.unreadable, gathered.odd_boxes, options.path))
+        print(
+            "%d records cannot be read and %d boxes do not lie in their picture; see which: "
+            "python -m data_prep check %s" % (gathered.unreadable, gathered.odd_boxes, options.path)
+        )
     lost = contact_sheet.not_shown(gathered)
     if lost:
-        print("%d names have characters that no font here can show (%s): they stand as \\u and a number. "
-              "Install a font that has them, such as Noto Sans CJK." % (len(lost), ", ".join(lost[:3])))
+        print(
+            "%d names have characters that no font here can show (%s): they stand as \\u and a number. "
+            "Install a font that has them, such as Noto Sans CJK." % (len(lost), ", ".join(lost[:3]))
+        )
     return 0
 
 
@@ -109,8 +118,10 @@ def gather(found, count, label_map=None):
     totals = collections.Counter()
     for (name, _), number in classes.items():
         totals[name] += number
-    pictures = [_shown(examples.parse(tfrecords.read_at(path, offset)), label_map)
-                for path, offset in _round_robin(chosen, totals, count)]
+    pictures = [
+        _shown(examples.parse(tfrecords.read_at(path, offset)), label_map)
+        for path, offset in _round_robin(chosen, totals, count)
+    ]
     return Gathered(pictures, dict(classes), sizes, splits, boxes, unreadable, odd)
 
 
@@ -140,8 +151,9 @@ def _bin(box, sizes):
     width, height = box[2] - box[0], box[3] - box[1]
     if width <= 0 or height <= 0:
         return False
-    row, column = (min(max(int((OCTAVES + math.log(side, 2)) * BINS_PER_OCTAVE), 0), len(sizes) - 1)
-                   for side in (height, width))
+    row, column = (
+        min(max(int((OCTAVES + math.log(side, 2)) * BINS_PER_OCTAVE), 0), len(sizes) - 1) for side in (height, width)
+    )
     sizes[row][column] += 1
     return True
 
@@ -162,8 +174,10 @@ def _choose(chosen, count, features, names, path, offset):
 
 def _round_robin(chosen, totals, count):
     """Places from one class after the other, the most frequent first, each place once."""
-    queues = [sorted(chosen[name], key=lambda item: (-item[0], item[1:]))
-              for name in sorted(chosen, key=lambda name: (-totals[name], name))]
+    queues = [
+        sorted(chosen[name], key=lambda item: (-item[0], item[1:]))
+        for name in sorted(chosen, key=lambda name: (-totals[name], name))
+    ]
     places = []
     while len(places) < count and any(queues):
         for queue in queues:
@@ -184,7 +198,8 @@ def _shown(features, label_map):
     size = examples.stated_size(features)
     if kind == examples.FLOATS:
         area = size[0] * size[1] if size and min(size) > 0 else 0
-        masks = [masks[start:start + area] for start in range(0, len(masks), area)] if area else []
+        masks = [masks[start : start + area] for start in range(0, len(masks), area)] if area else []
     names += ["no class"] * (len(boxes) - len(names))
-    return Shown(examples.text(features, examples.SOURCE_ID), encoded[0] if encoded else b"", boxes, names,
-                 list(masks), size)
+    return Shown(
+        examples.text(features, examples.SOURCE_ID), encoded[0] if encoded else b"", boxes, names, list(masks), size
+    )

@@ -13,10 +13,25 @@ from data_prep.dataset import DATASET_FILE
 from data_prep.errors import DataError, UsageError
 
 _SHARD = re.compile(r"(.*?)-(\d{5,})-of-(\d{5,})$")
-_RECORD_NAMES = ("*.record", "*.records", "*.record-*", "*.tfrecord", "*.tfrecords", "*.tfrecord-*",
-                 "*.tfrecords-*", "*.tfrec", "*-?????-of-?????")
-_SPLIT_WORDS = (("train", "train"), ("val", "val"), ("eval", "val"), ("validation", "val"), ("test", "test"),
-                ("dev", "val"))
+_RECORD_NAMES = (
+    "*.record",
+    "*.records",
+    "*.record-*",
+    "*.tfrecord",
+    "*.tfrecords",
+    "*.tfrecord-*",
+    "*.tfrecords-*",
+    "*.tfrec",
+    "*-?????-of-?????",
+)
+_SPLIT_WORDS = (
+    ("train", "train"),
+    ("val", "val"),
+    ("eval", "val"),
+    ("validation", "val"),
+    ("test", "test"),
+    ("dev", "val"),
+)
 
 
 class Shard(NamedTuple):
@@ -86,13 +101,25 @@ def _folder(folder):
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
             # What is wrong with it is a finding of its own; the records are looked at all the same.
             described = None
-    names = sorted({os.path.join(folder, name) for name in _listed(folder) for pattern in _RECORD_NAMES
-                    if fnmatch.fnmatch(name.lower(), pattern) and os.path.isfile(os.path.join(folder, name))})
+    names = sorted(
+        {
+            os.path.join(folder, name)
+            for name in _listed(folder)
+            for pattern in _RECORD_NAMES
+            if fnmatch.fnmatch(name.lower(), pattern) and os.path.isfile(os.path.join(folder, name))
+        }
+    )
     if not names and not os.path.exists(path):
-        raise DataError("%s holds no TFRecord files (names like *.record or *.tfrecord)." % folder,
-                        "Name the files themselves if they are called otherwise; %s" % _there(folder))
-    return Sources([Shard(name, split_of(name), {}) for name in names],
-                   folder if os.path.exists(path) else None, described, _missing(names))
+        raise DataError(
+            "%s holds no TFRecord files (names like *.record or *.tfrecord)." % folder,
+            "Name the files themselves if they are called otherwise; %s" % _there(folder),
+        )
+    return Sources(
+        [Shard(name, split_of(name), {}) for name in names],
+        folder if os.path.exists(path) else None,
+        described,
+        _missing(names),
+    )
 
 
 def _described_shards(folder, described):
@@ -101,8 +128,11 @@ def _described_shards(folder, described):
     for split, content in described["splits"].items():
         named = {shard["file"]: shard for shard in content["shards"]}
         strangers = set(fnmatch.filter(_listed(folder), content["pattern"])) - set(named)
-        shards += [Shard(os.path.join(folder, name), split, named.get(name, {})) for name in sorted(
-            set(named) | strangers) if os.path.isfile(os.path.join(folder, name))]
+        shards += [
+            Shard(os.path.join(folder, name), split, named.get(name, {}))
+            for name in sorted(set(named) | strangers)
+            if os.path.isfile(os.path.join(folder, name))
+        ]
     return shards
 
 
@@ -126,8 +156,13 @@ def _missing(paths):
         if match:
             sets.setdefault((match.group(1), match.group(3)), set()).add(int(match.group(2)))
     # A shard named alone is looked at alone.
-    return [(stem, "%s-%05d-of-%s" % (stem, number, total)) for (stem, total), there in sorted(sets.items())
-            if len(there) > 1 for number in range(min(int(total), 100000)) if number not in there]
+    return [
+        (stem, "%s-%05d-of-%s" % (stem, number, total))
+        for (stem, total), there in sorted(sets.items())
+        if len(there) > 1
+        for number in range(min(int(total), 100000))
+        if number not in there
+    ]
 
 
 def read_label_map(path):
@@ -136,8 +171,10 @@ def read_label_map(path):
         return label_map.read(path)
     except (ValueError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise UsageError("The label map %s cannot be used: %s." % (path, reason),
-                         "Name a text file with items of id and name, such as label_map.pbtxt.")
+        raise UsageError(
+            "The label map %s cannot be used: %s." % (path, reason),
+            "Name a text file with items of id and name, such as label_map.pbtxt.",
+        )
 
 
 def classes(sources, path=None):

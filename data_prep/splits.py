@@ -20,8 +20,10 @@ def by_seed(ids, val_fraction=UPSTREAM_VAL_FRACTION, seed=UPSTREAM_SEED):
     random.Random(seed).shuffle(shuffled)
     train = int((1 - val_fraction) * len(shuffled))
     if not 0 < train < len(shuffled):
-        raise DataError("%d pictures with --val-fraction %g leave one of the two splits empty." % (
-            len(shuffled), val_fraction), "Add pictures, or choose another fraction.")
+        raise DataError(
+            "%d pictures with --val-fraction %g leave one of the two splits empty." % (len(shuffled), val_fraction),
+            "Add pictures, or choose another fraction.",
+        )
     return [Split("train", shuffled[:train]), Split("val", shuffled[train:])]
 
 
@@ -37,8 +39,10 @@ class Choice:
             raise UsageError("--val-fraction %g is no share between 0 and 1." % val_fraction, "Ask for 0.2, say.")
         given = [name for name, value in (("--val-fraction", val_fraction), ("--seed", seed)) if value is not None]
         if split == "upstream" and given:
-            raise UsageError("--split upstream has its own seed and share, so %s would change nothing." %
-                             " and ".join(given), "Leave out one or the other.")
+            raise UsageError(
+                "--split upstream has its own seed and share, so %s would change nothing." % " and ".join(given),
+                "Leave out one or the other.",
+            )
         self.upstream = True if split == "upstream" else False if split == "random" or given else None
         self.val_fraction = UPSTREAM_VAL_FRACTION if val_fraction is None else val_fraction
         self.seed = UPSTREAM_SEED if seed is None else seed

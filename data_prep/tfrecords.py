@@ -9,11 +9,17 @@ from data_prep import records
 CHECKSUM, BROKEN_LENGTH, CUT_OFF = "checksum", "broken-length", "cut-off"
 
 _SNIFF_BYTES = 512
-_MAGIC = ((b"\x1f\x8b", "a gzip file; the API reads TFRecords that are not compressed"),
-          (b"\x78\x9c", "a zlib stream; the API reads TFRecords that are not compressed"),
-          (b"PK\x03\x04", "a zip archive"), (b"\xff\xd8\xff", "a JPEG picture"), (b"\x89PNG", "a PNG picture"),
-          (b"GIF8", "a GIF picture"), (b"version https://git-lfs", "a pointer of Git LFS, not the file itself"),
-          (b"\x89HDF", "an HDF5 file"), (b"SQLite format", "an SQLite database"))
+_MAGIC = (
+    (b"\x1f\x8b", "a gzip file; the API reads TFRecords that are not compressed"),
+    (b"\x78\x9c", "a zlib stream; the API reads TFRecords that are not compressed"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"SQLite format", "an SQLite database"),
+)
 
 
 class Read(NamedTuple):
@@ -69,7 +75,7 @@ def foreign(path):
     """What the file is, in words, when its first bytes say that it is no TFRecord; else None."""
     with open(path, "rb") as file:
         head = file.read(_SNIFF_BYTES)
-    if len(head) >= records.HEADER_BYTES and records.length_in(head[:records.HEADER_BYTES]) is not None:
+    if len(head) >= records.HEADER_BYTES and records.length_in(head[: records.HEADER_BYTES]) is not None:
         return None
     for magic, words in _MAGIC:
         if head.startswith(magic):

@@ -56,8 +56,9 @@ def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset
 
     Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
     """
-    return preparation.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits,
-                               force)
+    return preparation.prepare(
+        lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits, force
+    )
 
 
 def dataset_name(out_dir):
@@ -99,42 +100,58 @@ def plan(source_dir, name, options=Options()):
     classes = _classes(found, options.label_map, source_dir)
     listed = None if options.split.upstream is False else _image_sets(source_dir, entries)
     if listed is None and options.split.upstream:
-        raise DataError("%s has no ImageSets/Main/train.txt and val.txt that name its pictures." % source_dir,
-                        "Leave out --split upstream: --val-fraction and --seed split it.")
+        raise DataError(
+            "%s has no ImageSets/Main/train.txt and val.txt that name its pictures." % source_dir,
+            "Leave out --split upstream: --val-fraction and --seed split it.",
+        )
     splits = listed or options.split.by_seed(sorted(entries))
     shards = options.shards or dataset.shards_for(splits)
     chosen = dict({"label_map": options.label_map, "shards": shards}, **options.split.options(listed is not None))
     in_splits = {entry_id for split in splits for entry_id in split.ids}
     return dataset.Plan(
-        name=name, classes=classes, prefix=_PREFIX, splits=splits,
-        convert=Converter(pictures_dir, entries, features.Recipe(
-            {name: number for number, name in enumerate(classes, 1)})),
+        name=name,
+        classes=classes,
+        prefix=_PREFIX,
+        splits=splits,
+        convert=Converter(
+            pictures_dir, entries, features.Recipe({name: number for number, name in enumerate(classes, 1)})
+        ),
         shards=shards,
-        fingerprint=dict(chosen, format="voc", converter=_CONVERTER_VERSION, classes=list(classes),
-                         splits=[[split.name, len(split.ids)] for split in splits],
-                         source_sha256=digest.hexdigest()),
+        fingerprint=dict(
+            chosen,
+            format="voc",
+            converter=_CONVERTER_VERSION,
+            classes=list(classes),
+            splits=[[split.name, len(split.ids)] for split in splits],
+            source_sha256=digest.hexdigest(),
+        ),
         extra={"boxes": "annotated", "masks": None, "shards": shards},
-        command=("voc", dict({"source": source_dir}, **chosen)), config=features.config_fields("none"),
+        command=("voc", dict({"source": source_dir}, **chosen)),
+        config=features.config_fields("none"),
         unused=[
             dataset.Unused(sorted(set(entries) - in_splits), "in no image set"),
             dataset.Unused(index.unused(used), "no annotation"),
-            dataset.Unused(foreign, "the xml is no annotation")])
+            dataset.Unused(foreign, "the xml is no annotation"),
+        ],
+    )
 
 
 def _folders(source_dir):
     """(where the xml are, where the pictures are)."""
     if not os.path.isdir(source_dir):
-        raise DataError("There is no folder %s." % source_dir,
-                        "Name the folder that holds pictures and annotations.")
+        raise DataError("There is no folder %s." % source_dir, "Name the folder that holds pictures and annotations.")
     annotations_dir = os.path.join(source_dir, "Annotations")
     if os.path.isdir(annotations_dir):
         pictures_dir = os.path.join(source_dir, "JPEGImages")
         return annotations_dir, pictures_dir if os.path.isdir(pictures_dir) else source_dir
-    inner = sorted(name for name in os.listdir(source_dir)
-                   if os.path.isdir(os.path.join(source_dir, name, "Annotations")))
+    inner = sorted(
+        name for name in os.listdir(source_dir) if os.path.isdir(os.path.join(source_dir, name, "Annotations"))
+    )
     if inner:
-        raise DataError("%s has no Annotations, but %s in it has." % (source_dir, ", ".join(inner)),
-                        "Give that folder: --source %s." % os.path.join(source_dir, inner[0]))
+        raise DataError(
+            "%s has no Annotations, but %s in it has." % (source_dir, ", ".join(inner)),
+            "Give that folder: --source %s." % os.path.join(source_dir, inner[0]),
+        )
     return source_dir, source_dir
 
 
@@ -156,8 +173,10 @@ def _read_all(source_dir, annotations_dir, index, digest):
             entry_id = entry.picture or _shown(name) if entry.position is None else entry.stem
             entries[_unused_key(entry_id, entries)] = entry
     if not entries:
-        raise DataError("There is no annotation (*.xml) in %s." % source_dir,
-                        "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the pictures.")
+        raise DataError(
+            "There is no annotation (*.xml) in %s." % source_dir,
+            "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the pictures.",
+        )
     return entries, foreign
 
 
@@ -177,8 +196,10 @@ def _entries_of(name, path, index):
     try:
         root = annotations.parse_xml(path)
         if root.tag == _CVAT_ROOT:
-            return [_found(os.path.splitext(image.get("name") or "")[0], path, position, index, _cvat(image))
-                    for position, image in enumerate(root.findall("image"))]
+            return [
+                _found(os.path.splitext(image.get("name") or "")[0], path, position, index, _cvat(image))
+                for position, image in enumerate(root.findall("image"))
+            ]
         if root.tag != "annotation":
             return [None]
         annotation = annotations.read_xml(path)
@@ -217,11 +238,18 @@ def _annotation(entry):
 
 def _cvat(image):
     """The Annotation in an <image> of CVAT's format; shapes other than boxes have none that can be read."""
-    objects = [Object(_cvat_box(shape) if shape.tag == "box" else None, (shape.get("label") or "").strip(),
-                      truncated=annotations.whole(shape.get("occluded")))
-               for shape in image if shape.tag != "tag"]
-    return Annotation(annotations.whole(image.get("width")), annotations.whole(image.get("height")), objects,
-                      image.get("name") or "")
+    objects = [
+        Object(
+            _cvat_box(shape) if shape.tag == "box" else None,
+            (shape.get("label") or "").strip(),
+            truncated=annotations.whole(shape.get("occluded")),
+        )
+        for shape in image
+        if shape.tag != "tag"
+    ]
+    return Annotation(
+        annotations.whole(image.get("width")), annotations.whole(image.get("height")), objects, image.get("name") or ""
+    )
 
 
 def _cvat_box(shape):
@@ -235,8 +263,10 @@ def _classes(found, label_map_path, source_dir):
     """The names of the map; without one those in the data, sorted by their characters' numbers."""
     if label_map_path is None:
         if not found - {""}:
-            raise DataError("No annotation in %s has an object with a name." % source_dir,
-                            "Label some objects, or name the classes with --label-map.")
+            raise DataError(
+                "No annotation in %s has an object with a name." % source_dir,
+                "Label some objects, or name the classes with --label-map.",
+            )
         classes = tuple(sorted(found - {""}))
     else:
         classes = read_label_map(label_map_path)
@@ -257,8 +287,10 @@ def _image_sets(source_dir, entries):
     times = collections.Counter(entry_id for split in splits for entry_id in split.ids)
     twice = sorted(entry_id for entry_id, count in times.items() if count > 1)
     if twice:
-        raise DataError("ImageSets/Main lists %s more than once." % ", ".join(twice[:5]),
-                        "List each picture once: one that trains cannot validate.")
+        raise DataError(
+            "ImageSets/Main lists %s more than once." % ", ".join(twice[:5]),
+            "List each picture once: one that trains cannot validate.",
+        )
     return splits
 
 
@@ -275,9 +307,11 @@ def _listed(path, by_stem):
         found = next((by_stem[_key(stem)] for stem in stems if _key(stem) in by_stem), None)
         (missing if found is None else ids).append(found or line)
     if missing:
-        raise DataError("%s lists %s, without an annotation%s." % (
-            path, missing[0], " as %d more" % (len(missing) - 1) if len(missing) > 1 else ""),
-            "Correct the list, or leave it aside with --split random.")
+        raise DataError(
+            "%s lists %s, without an annotation%s."
+            % (path, missing[0], " as %d more" % (len(missing) - 1) if len(missing) > 1 else ""),
+            "Correct the list, or leave it aside with --split random.",
+        )
     return ids
 
 

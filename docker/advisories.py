@@ -6,6 +6,7 @@ most versions there are the last for Python 3.6, or the only ones that TensorFlo
 without one came along with others, and may be free to move (`make lock` with --upgrade). Prints a Markdown
 table; exits with 1 where an advisory has a fixed version and no reason to stay.
 """
+
 import json
 import os
 import re
@@ -27,8 +28,15 @@ def rows(audit, why):
         for problem in package.get("vulns", []):
             ids = [problem["id"]] + [name for name in problem.get("aliases", []) if name.startswith("CVE-")]
             fixed = ", ".join(problem["fix_versions"]) or "none"
-            found.append((package["name"], package["version"], ", ".join(ids), fixed,
-                          why.get(package["name"].lower().replace("_", "-"))))
+            found.append(
+                (
+                    package["name"],
+                    package["version"],
+                    ", ".join(ids),
+                    fixed,
+                    why.get(package["name"].lower().replace("_", "-")),
+                )
+            )
     return sorted(found, key=lambda row: (row[4] is not None, row[0], row[2]))
 
 
@@ -36,8 +44,7 @@ def markdown(found):
     if not found:
         return "No advisory is open for what is locked.\n"
     lines = ["| package | version | advisory | fixed in | why it stays |", "|---|---|---|---|---|"]
-    lines += ["| {} | {} | {} | {} | {} |".format(*row[:4] + (row[4] or "**no reason is written**",))
-              for row in found]
+    lines += ["| {} | {} | {} | {} | {} |".format(*row[:4] + (row[4] or "**no reason is written**",)) for row in found]
     return "\n".join(lines) + "\n"
 
 

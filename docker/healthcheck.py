@@ -3,6 +3,7 @@
 A training that builds its graph is silent for minutes and healthy; one that makes no step for as long is
 not. So the process itself writes what it is doing and how long its silence is no reason to worry.
 """
+
 import json
 import os
 import sys

@@ -2,6 +2,7 @@
 
 Runs at the end of the image's build and again in its tests.
 """
+
 import importlib
 import sys
 import warnings

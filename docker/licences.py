@@ -6,6 +6,7 @@ of source archives). The bill of materials takes the licences from there; the im
 what is installed, by the same rule. Nothing is looked up elsewhere, and nothing is guessed: a package whose metadata
 names no licence has none here, and is told.
 """
+
 import glob
 import json
 import os
@@ -33,8 +34,11 @@ def licence(about):
     """
     if about["License-Expression"]:
         return {"expression": about["License-Expression"]}
-    classifiers = [line.split(" :: ")[-1] for line in about.get_all("Classifier") or []
-                   if line.startswith("License ::") and line != "License :: OSI Approved"]
+    classifiers = [
+        line.split(" :: ")[-1]
+        for line in about.get_all("Classifier") or []
+        if line.startswith("License ::") and line != "License :: OSI Approved"
+    ]
     words = " / ".join(classifiers) or (about["License"] or "").strip()
     return {"name": words} if words not in ("", "UNKNOWN") and "\n" not in words else {}
 
@@ -52,11 +56,11 @@ def metadata(path):
     """The metadata of a wheel or a source archive."""
     if path.endswith(".whl"):
         with zipfile.ZipFile(path) as archive:
-            name, = [name for name in archive.namelist() if re.match(r"[^/]+\.dist-info/METADATA$", name)]
+            (name,) = [name for name in archive.namelist() if re.match(r"[^/]+\.dist-info/METADATA$", name)]
             text = archive.read(name)
     else:
         with tarfile.open(path) as archive:
-            name, = [name for name in archive.getnames() if re.match(r"[^/]+/PKG-INFO$", name)]
+            (name,) = [name for name in archive.getnames() if re.match(r"[^/]+/PKG-INFO$", name)]
             text = archive.extractfile(name).read()
     return Parser().parsestr(text.decode("utf-8", "replace"), headersonly=True)
 
@@ -71,9 +75,24 @@ def download(python, folder):
     wanted = os.path.join(folder, "wanted.txt")
     with open(wanted, "w") as file:
         file.write(re.sub(r"^--.*\n", "", text, flags=re.MULTILINE))
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-               "--require-hashes", "--requirement", wanted, "--dest", folder,
-               "--python-version", PYTHONS[python], "--only-binary", ":all:"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--require-hashes",
+        "--requirement",
+        wanted,
+        "--dest",
+        folder,
+        "--python-version",
+        PYTHONS[python],
+        "--only-binary",
+        ":all:",
+    ]
     for packages in from_source:
         command += ["--no-binary", packages]
     for platform in PLATFORMS:

@@ -7,6 +7,7 @@ platform). The resolver is uv, which resolves for a Python that is not installed
 folder that is deleted afterwards. Versions that are in a lock already are kept where they still fit;
 `--upgrade` looks for newer ones. licences.py then reads what the packages of the image are licensed under.
 """
+
 import argparse
 import os
 import re
@@ -53,9 +54,23 @@ def resolve(uv, python, lists, constraints, upgrade, scratch):
     output = os.path.join(scratch, "resolved.txt")
     with open(output, "w") as file:
         file.write("" if upgrade else constraints)
-    command = [uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--generate-hashes",
-               "--no-emit-index-url", "--no-emit-find-links",
-               "--python-version", PYTHONS[python], "--python-platform", PLATFORM, "--output-file", output]
+    command = [
+        uv,
+        "pip",
+        "compile",
+        "--quiet",
+        "--no-header",
+        "--no-annotate",
+        "--generate-hashes",
+        "--no-emit-index-url",
+        "--no-emit-find-links",
+        "--python-version",
+        PYTHONS[python],
+        "--python-platform",
+        PLATFORM,
+        "--output-file",
+        output,
+    ]
     command += ["--only-binary", ":all:"]
     for package in FROM_SOURCE[python]:
         command += ["--no-binary", package]
@@ -70,9 +85,7 @@ def split(text):
     """Splits locks, one after the other, into {package: its lines}; headers belong to no package."""
     text = re.sub(r"^(?:(?:#|--).*)?\n", "", text, flags=re.MULTILINE)
     entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)
-    return {
-        re.match(r"[A-Za-z0-9._-]+", entry).group().lower(): entry
-        for entry in entries if entry[:1].isalnum()}
+    return {re.match(r"[A-Za-z0-9._-]+", entry).group().lower(): entry for entry in entries if entry[:1].isalnum()}
 
 
 def header(name, python):
@@ -81,8 +94,10 @@ def header(name, python):
     lines = [title, "--only-binary :all:"]
     if name in ("requirements", "tensorflow") and FROM_SOURCE[python]:
         # Both say the same, because pip forgets the exceptions of one file at `:all:` in the next.
-        lines += ["# No wheel for this Python: built from the hashed source archive.",
-                  "--no-binary {}".format(",".join(FROM_SOURCE[python]))]
+        lines += [
+            "# No wheel for this Python: built from the hashed source archive.",
+            "--no-binary {}".format(",".join(FROM_SOURCE[python])),
+        ]
     return "\n".join(lines) + "\n\n"
 
 
@@ -111,8 +126,10 @@ def main():
     parser.add_argument("--upgrade", action="store_true", help="newer versions of what is not pinned")
     arguments = parser.parse_args()
     if sys.version_info < (3, 8):
-        sys.exit("The resolver needs Python 3.8 or newer, this is {}.{}. Run it as, for example, "
-                 "`python3.11 docker/lock.py`.".format(*sys.version_info[:2]))
+        sys.exit(
+            "The resolver needs Python 3.8 or newer, this is {}.{}. Run it as, for example, "
+            "`python3.11 docker/lock.py`.".format(*sys.version_info[:2])
+        )
     with tempfile.TemporaryDirectory() as scratch:
         venv.create(os.path.join(scratch, "venv"), with_pip=True)
         binaries = os.path.join(scratch, "venv", "bin")

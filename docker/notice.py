@@ -2,12 +2,14 @@
 
 Runs in the image's build: python notice.py SITE_PACKAGES >NOTICE.
 """
+
 import glob
 import os
 import sys
 from email.parser import Parser
 
 import licences
+
 from object_detection_patches import source
 
 HEAD = """\
@@ -35,8 +37,11 @@ def packages(site_packages):
 
 def notice(site_packages):
     lines = ["  {} {}: {}".format(*package) for package in packages(site_packages)]
-    return HEAD.format(commit=source.COMMIT, package=source.PACKAGE, version=source.VERSION,
-                       sha256=source.SHA256) + "\n".join(lines) + "\n"
+    return (
+        HEAD.format(commit=source.COMMIT, package=source.PACKAGE, version=source.VERSION, sha256=source.SHA256)
+        + "\n".join(lines)
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ compose starts the container as UID:GID, where these are set. Shells do not expo
 not, and the container starts as root: then this becomes the owner of /runs, and the outputs belong to the
 user of the host who made the clone, with nothing to configure.
 """
+
 import os
 import re
 import sys
@@ -12,8 +13,7 @@ ENTRYPOINT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file
 RUNS = "/runs"
 
 # command: the folder it writes. No more than that is asked for: to train, data may be read-only.
-WRITES = {"train": RUNS, "eval": RUNS, "preflight": RUNS, "export": RUNS, "report": RUNS,
-          "data": "/data"}
+WRITES = {"train": RUNS, "eval": RUNS, "preflight": RUNS, "export": RUNS, "report": RUNS, "data": "/data"}
 
 # command: what its --out is where none is given; None for a folder that is always the host's.
 OUT = {"export": None, "data": None, "detect": "detections"}
@@ -57,9 +57,10 @@ def lost(command, environ):
         return None
     if os.path.realpath(run_dir).startswith(RUNS + os.sep):
         return None
-    return ("RUN_DIR={} is outside of runs/, and would be lost with the container.\n"
-            "Name a folder in it, RUN_DIR=runs/{}, or train without Docker: RUN_IN=venv.").format(
-                run_dir, os.path.basename(run_dir.rstrip("/")) or "NAME")
+    return (
+        "RUN_DIR={} is outside of runs/, and would be lost with the container.\n"
+        "Name a folder in it, RUN_DIR=runs/{}, or train without Docker: RUN_IN=venv."
+    ).format(run_dir, os.path.basename(run_dir.rstrip("/")) or "NAME")
 
 
 def lost_out(arguments):
@@ -72,8 +73,10 @@ def lost_out(arguments):
     out = given[-1] if given else OUT[command[0]]
     if out is None or of_the_host(out):
         return None
-    return ("--out {} is in no folder of the host's, and would be lost with the container.\n"
-            "Name one in {}/, or mount one with --volume.").format(out, "data" if command[0] == "data" else "runs")
+    return (
+        "--out {} is in no folder of the host's, and would be lost with the container.\n"
+        "Name one in {}/, or mount one with --volume."
+    ).format(out, "data" if command[0] == "data" else "runs")
 
 
 def of_the_host(path):

@@ -5,6 +5,7 @@ It is made from the locks, so it names what is installed, with the sha256 of eve
 the same for the same locks. Licences are those that the packages' own metadata names (licences.py); one that names
 none is told. What the base image brings is its maker's to list.
 """
+
 import argparse
 import json
 import os
@@ -17,8 +18,11 @@ sys.path.insert(0, os.path.dirname(FOLDER))
 from object_detection_patches import source  # noqa: E402  (a script, whose folder is no package)
 
 # Python of the base: its image.
-BASES = {"3.6": "tensorflow/tensorflow:1.15.0-gpu-py3", "3.7": "a base with Python 3.7 of your own",
-         "3.8": "nvcr.io/nvidia/tensorflow:23.03-tf1-py3"}
+BASES = {
+    "3.6": "tensorflow/tensorflow:1.15.0-gpu-py3",
+    "3.7": "a base with Python 3.7 of your own",
+    "3.8": "nvcr.io/nvidia/tensorflow:23.03-tf1-py3",
+}
 
 
 def packages(lock):
@@ -40,8 +44,14 @@ def licences():
 def component(name, version, hashes, licence):
     """A package of the lock; without the key "licenses" where `licence` is {}."""
     purl = "pkg:pypi/{}@{}".format(re.sub(r"[-_.]+", "-", name).lower(), version)
-    told = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl,
-            "hashes": [{"alg": "SHA-256", "content": digest} for digest in hashes]}
+    told = {
+        "type": "library",
+        "bom-ref": purl,
+        "name": name,
+        "version": version,
+        "purl": purl,
+        "hashes": [{"alg": "SHA-256", "content": digest} for digest in hashes],
+    }
     if licence:
         told["licenses"] = [licence] if "expression" in licence else [{"license": licence}]
     return told
@@ -49,13 +59,19 @@ def component(name, version, hashes, licence):
 
 def api():
     """The Object Detection API: its commit, and the file it comes in."""
-    return {"type": "library", "bom-ref": "object-detection-api",
-            "name": "tensorflow/models research/object_detection",
-            "version": source.COMMIT, "purl": "pkg:github/tensorflow/models@{}#research".format(source.COMMIT),
-            "licenses": [{"license": {"id": "Apache-2.0"}}], "modified": True,
-            "hashes": [{"alg": "SHA-256", "content": source.SHA256}],
-            "externalReferences": [{"type": "distribution", "url": "https://pypi.org/project/{}/{}/".format(
-                source.PACKAGE, source.VERSION)}]}
+    return {
+        "type": "library",
+        "bom-ref": "object-detection-api",
+        "name": "tensorflow/models research/object_detection",
+        "version": source.COMMIT,
+        "purl": "pkg:github/tensorflow/models@{}#research".format(source.COMMIT),
+        "licenses": [{"license": {"id": "Apache-2.0"}}],
+        "modified": True,
+        "hashes": [{"alg": "SHA-256", "content": source.SHA256}],
+        "externalReferences": [
+            {"type": "distribution", "url": "https://pypi.org/project/{}/{}/".format(source.PACKAGE, source.VERSION)}
+        ],
+    }
 
 
 def sbom(python):
@@ -63,15 +79,26 @@ def sbom(python):
     known = licences()
     with open(os.path.join(FOLDER, "requirements-{}.lock".format(python))) as file:
         locked = packages(file.read())
-    components = [component(name, version, hashes, known["{}=={}".format(name, version)])
-                  for name, version, hashes in locked] + [api()]
-    image = {"type": "container", "bom-ref": "tfod-train", "name": "tfod-train",
-             "description": "on {}".format(BASES[python]), "licenses": [{"license": {"id": "Apache-2.0"}}]}
+    components = [
+        component(name, version, hashes, known["{}=={}".format(name, version)]) for name, version, hashes in locked
+    ] + [api()]
+    image = {
+        "type": "container",
+        "bom-ref": "tfod-train",
+        "name": "tfod-train",
+        "description": "on {}".format(BASES[python]),
+        "licenses": [{"license": {"id": "Apache-2.0"}}],
+    }
     content = json.dumps([image, components], sort_keys=True)
-    return {"bomFormat": "CycloneDX", "specVersion": "1.4", "version": 1,
-            "serialNumber": "urn:uuid:{}".format(uuid.uuid5(uuid.NAMESPACE_URL, content)),
-            "metadata": {"component": image}, "components": components,
-            "dependencies": [{"ref": "tfod-train", "dependsOn": [each["bom-ref"] for each in components]}]}
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.4",
+        "version": 1,
+        "serialNumber": "urn:uuid:{}".format(uuid.uuid5(uuid.NAMESPACE_URL, content)),
+        "metadata": {"component": image},
+        "components": components,
+        "dependencies": [{"ref": "tfod-train", "dependsOn": [each["bom-ref"] for each in components]}],
+    }
 
 
 def main():

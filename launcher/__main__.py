@@ -46,9 +46,7 @@ def main(argv, environ):
     if name not in COMMANDS:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         raise LaunchError(
-            "There is no command {}.".format(name),
-            "Did you mean {}?".format(near[0]) if near else USAGE,
-            code=2,
+            "There is no command {}.".format(name), "Did you mean {}?".format(near[0]) if near else USAGE, code=2
         )
     return COMMANDS[name](arguments, environ)
 
@@ -208,8 +206,11 @@ def image_tests(arguments, environ):
 
 def write_pin(arguments, environ):
     if arguments:
-        raise LaunchError("{} takes no arguments, and got {}.".format("pin-base", " ".join(arguments)),
-                          "The image is a variable: make pin-base BASE_IMAGE=NAME:TAG", code=2)
+        raise LaunchError(
+            "{} takes no arguments, and got {}.".format("pin-base", " ".join(arguments)),
+            "The image is a variable: make pin-base BASE_IMAGE=NAME:TAG",
+            code=2,
+        )
     say(pin_base.pin(ROOT, environ.get("BASE_IMAGE") or host.BASE_IMAGE))
     return 0
 
@@ -317,9 +318,7 @@ def build_image(environ):
         )
     if code:
         raise LaunchError(
-            "The image could not be built; the last lines of {}:\n{}".format(
-                BUILD_LOG, environment.last_lines(path)
-            ),
+            "The image could not be built; the last lines of {}:\n{}".format(BUILD_LOG, environment.last_lines(path)),
             "Correct what they name and run it again, or go without Docker: RUN_IN=venv.",
         )
 

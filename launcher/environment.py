@@ -17,7 +17,7 @@ from launcher import LaunchError, files, host, say, where
 
 # Part of the stamp: raise it when the way of installing changes, so that old environments are made anew.
 RECIPE = 1
-SPACE_NEEDED = 3 * 10 ** 9
+SPACE_NEEDED = 3 * 10**9
 LOG_LINES_SHOWN = 15
 KEPT_WHEN_EMPTIED = ("lock", "install.log")
 
@@ -171,7 +171,7 @@ class Stages:
         if code not in accept:
             say("failed")
             raise LaunchError(
-                "The step \"{}\" failed; the last lines of {}:\n{}".format(
+                'The step "{}" failed; the last lines of {}:\n{}'.format(
                     title, self.log_name, last_lines(self.log.name)
                 ),
                 "Correct what they name (network, package index, disk) and start again: it begins cleanly.",
@@ -237,7 +237,7 @@ def _site_packages(root, minor):
 
 def _minor(venv):
     (folder,) = [name for name in os.listdir(os.path.join(venv, "lib")) if name.startswith("python3.")]
-    return folder[len("python"):]
+    return folder[len("python") :]
 
 
 def _stamp_path(root):

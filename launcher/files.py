@@ -1,4 +1,5 @@
 """Text files that are whole or not there."""
+
 import os
 
 

@@ -57,11 +57,7 @@ def ask(argv, seconds):
     """Runs a short question and returns its Answer; never raises for what the command does."""
     try:
         process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
     except OSError as error:
         return Answer(None, "", str(error))
@@ -96,11 +92,7 @@ def ask_docker(base_image, seconds=ENGINE_SECS, registry_seconds=REGISTRY_SECS):
         or ask(["docker", "manifest", "inspect", base_image], registry_seconds).code == 0
     )
     return where.DockerAnswer(
-        engine=words[0],
-        runtimes=tuple(words[1:]),
-        compose=compose,
-        base_image=base_image,
-        base_image_found=found,
+        engine=words[0], runtimes=tuple(words[1:]), compose=compose, base_image=base_image, base_image_found=found
     )
 
 

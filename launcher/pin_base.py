@@ -4,6 +4,7 @@ A tag may name another image tomorrow; its digest names this one. Standard libra
 neither Docker nor buildx. Registries answer as the OCI distribution specification says; a public image needs no
 login.
 """
+
 import hashlib
 import json
 import os
@@ -17,16 +18,23 @@ from launcher import LaunchError, files
 
 SECONDS = 30
 # An index names the image of each platform; Docker chooses from it, so its digest is the one to pin.
-KINDS = ", ".join([
-    "application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json",
-    "application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json"])
-LARGEST = 4 * 2 ** 20    # bytes of a manifest, as registries limit it
+KINDS = ", ".join(
+    [
+        "application/vnd.oci.image.index.v1+json",
+        "application/vnd.docker.distribution.manifest.list.v2+json",
+        "application/vnd.oci.image.manifest.v1+json",
+        "application/vnd.docker.distribution.manifest.v2+json",
+    ]
+)
+LARGEST = 4 * 2**20  # bytes of a manifest, as registries limit it
 REFERENCE = re.compile(
-    r"(?P<name>[a-z0-9][\w.:/-]*?)(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?$")
+    r"(?P<name>[a-z0-9][\w.:/-]*?)(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?$"
+)
 
 
 class Reference(NamedTuple):
     """`registry/repository:tag`; `name` is repository and registry as they were written."""
+
     registry: str
     repository: str
     tag: str
@@ -41,8 +49,11 @@ def parse(text):
     """
     found = REFERENCE.match(text)
     if not found:
-        raise LaunchError("BASE_IMAGE={} is not the name of an image.".format(text),
-                          "Write REGISTRY/NAME:TAG, for example nvcr.io/nvidia/tensorflow:23.03-tf1-py3.", code=2)
+        raise LaunchError(
+            "BASE_IMAGE={} is not the name of an image.".format(text),
+            "Write REGISTRY/NAME:TAG, for example nvcr.io/nvidia/tensorflow:23.03-tf1-py3.",
+            code=2,
+        )
     name = found.group("name")
     first, _, rest = name.partition("/")
     if rest and ("." in first or ":" in first or first == "localhost"):
@@ -77,8 +88,10 @@ def digest(reference):
         raise _silent(reference, error)
     computed = "sha256:" + hashlib.sha256(body).hexdigest()
     if told and told != computed:
-        raise LaunchError("{} sent something that does not have the digest it names.".format(reference.registry),
-                          "Nothing was written; try again, and look for a proxy that changes answers.")
+        raise LaunchError(
+            "{} sent something that does not have the digest it names.".format(reference.registry),
+            "Nothing was written; try again, and look for a proxy that changes answers.",
+        )
     return computed
 
 
@@ -103,20 +116,28 @@ def _token(challenge):
 def _refused(reference, code):
     name = "{}:{}".format(reference.name, reference.tag)
     if code in (401, 403):
-        return LaunchError("{} does not show {} without a login.".format(reference.registry, name),
-                           "After `docker login {}`, `docker pull {}` prints the digest; write "
-                           "BASE_IMAGE={}@sha256:… into .env.".format(reference.registry, name, name))
+        return LaunchError(
+            "{} does not show {} without a login.".format(reference.registry, name),
+            "After `docker login {}`, `docker pull {}` prints the digest; write "
+            "BASE_IMAGE={}@sha256:… into .env.".format(reference.registry, name, name),
+        )
     if code == 404:
-        return LaunchError("{} has no image {}.".format(reference.registry, name),
-                           "Correct BASE_IMAGE; docs/gpus.md has the images that fit.")
-    return LaunchError("{} answered with {} when asked for {}.".format(reference.registry, code, name),
-                       "Nothing was written; try again later.")
+        return LaunchError(
+            "{} has no image {}.".format(reference.registry, name),
+            "Correct BASE_IMAGE; docs/gpus.md has the images that fit.",
+        )
+    return LaunchError(
+        "{} answered with {} when asked for {}.".format(reference.registry, code, name),
+        "Nothing was written; try again later.",
+    )
 
 
 def _silent(reference, error):
     reason = getattr(error, "reason", None) or error
-    return LaunchError("{} cannot be asked for the digest: {}.".format(reference.registry, reason),
-                       "Nothing was written; check the network and its proxy (HTTPS_PROXY), and try again.")
+    return LaunchError(
+        "{} cannot be asked for the digest: {}.".format(reference.registry, reason),
+        "Nothing was written; check the network and its proxy (HTTPS_PROXY), and try again.",
+    )
 
 
 def pinned(text, value):

@@ -27,11 +27,17 @@ DOCKER_CURES = (
     ("no docker command", "Install Docker Engine with compose 2.20 or newer (docs.docker.com/engine/install)"),
     ("Docker's socket", "Join the group docker with `sudo usermod -aG docker $USER`, and log in again"),
     ("no Docker engine", "Start Docker with `sudo systemctl start docker`"),
-    ("compose", "Install the package docker-compose-plugin, {}.{} or newer (docker-compose v1 will not do)".format(
-        *COMPOSE_NEEDED)),
-    ("nvidia-container-toolkit",
-     "Install it, then `sudo nvidia-ctk runtime configure --runtime=docker` and restart Docker; docs/gpus.md has "
-     "the way with CDI or device reservations"),
+    (
+        "compose",
+        "Install the package docker-compose-plugin, {}.{} or newer (docker-compose v1 will not do)".format(
+            *COMPOSE_NEEDED
+        ),
+    ),
+    (
+        "nvidia-container-toolkit",
+        "Install it, then `sudo nvidia-ctk runtime configure --runtime=docker` and restart Docker; docs/gpus.md has "
+        "the way with CDI or device reservations",
+    ),
 )
 PYTHON_WAYS = "Install one with `pyenv install 3.7`, or uv, which does it alone; RUN_IN=docker needs none."
 
@@ -73,9 +79,7 @@ def docker_problem(answer, needs_nvidia, runtime=""):
     if answer.compose is None:
         return "Docker has no compose plugin, and {} or newer is needed".format(needed)
     if answer.compose < COMPOSE_NEEDED:
-        return "docker compose is {}.{}, and {} or newer is needed".format(
-            answer.compose[0], answer.compose[1], needed
-        )
+        return "docker compose is {}.{}, and {} or newer is needed".format(answer.compose[0], answer.compose[1], needed)
     if needs_nvidia and "nvidia" not in answer.runtimes:
         return "this machine has a GPU, but Docker has no nvidia runtime (nvidia-container-toolkit)"
     if runtime and runtime not in answer.runtimes:
@@ -123,9 +127,7 @@ def choose(run_in, ask_docker, ask_venv):
         near = difflib.get_close_matches(run_in.lower(), PLACES, n=1, cutoff=0.4)
         guess = "Did you mean RUN_IN={}?".format(near[0]) if near else "Set RUN_IN=docker or RUN_IN=venv."
         raise LaunchError(
-            "RUN_IN={} is not a place to run in.".format(run_in),
-            guess + " Left out, it is found out.",
-            code=2,
+            "RUN_IN={} is not a place to run in.".format(run_in), guess + " Left out, it is found out.", code=2
         )
     if run_in == "venv":
         problem = ask_venv()

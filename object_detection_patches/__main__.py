@@ -1,4 +1,5 @@
 """Runs the command line: python -m object_detection_patches."""
+
 import sys
 
 from object_detection_patches import cli

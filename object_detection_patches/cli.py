@@ -1,4 +1,5 @@
 """The command line: fetch, verify, apply, list and diff."""
+
 import argparse
 import importlib
 import os
@@ -25,8 +26,12 @@ def main(arguments):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
-        print("error: {}. Correct that and run the same command again.".format(
-            ": ".join(filter(None, (error.filename, error.strerror)))), file=sys.stderr)
+        print(
+            "error: {}. Correct that and run the same command again.".format(
+                ": ".join(filter(None, (error.filename, error.strerror)))
+            ),
+            file=sys.stderr,
+        )
         return 3
 
 
@@ -35,13 +40,14 @@ def _run(arguments):
         options = _parser().parse_args(arguments)
         return options.run(options)
     finally:
-        sys.stdout.flush()     # here, where it can be told that it fails
+        sys.stdout.flush()  # here, where it can be told that it fails
 
 
 def _parser():
     parser = argparse.ArgumentParser(
         prog="python -m object_detection_patches",
-        description="Fetch the pinned TensorFlow 1 Object Detection API, check it and patch it.")
+        description="Fetch the pinned TensorFlow 1 Object Detection API, check it and patch it.",
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.required = True
 
@@ -51,8 +57,7 @@ def _parser():
     _choice(_command(commands, "apply", _apply, "make DIR hold the patches (all, or those chosen)"))
     _choice(_command(commands, "diff", _diff, "print what the patches change in DIR, as a unified diff"))
     listing = commands.add_parser("list", help="show the patches")
-    listing.add_argument("--why", action="store_true",
-                         help="say of each what is wrong, what it does and who met it")
+    listing.add_argument("--why", action="store_true", help="say of each what is wrong, what it does and who met it")
     listing.set_defaults(run=_list)
     return parser
 
@@ -65,34 +70,39 @@ def _command(commands, name, run, text):
 
 
 def _choice(command):
-    command.add_argument("--only", metavar="NAME", action="append", default=[],
-                         help="this patch alone; repeatable")
-    command.add_argument("--without", metavar="NAME", action="append", default=[],
-                         help="all patches but this; repeatable")
+    command.add_argument("--only", metavar="NAME", action="append", default=[], help="this patch alone; repeatable")
+    command.add_argument(
+        "--without", metavar="NAME", action="append", default=[], help="all patches but this; repeatable"
+    )
 
 
 def _fetch(options):
     root = options.dir
     if os.path.isdir(root) and os.listdir(root):
         if not os.path.isdir(os.path.join(root, "object_detection")):
-            raise SourceError("{} holds other files, and not the API.".format(root),
-                              "Name a new or an empty folder.")
+            raise SourceError("{} holds other files, and not the API.".format(root), "Name a new or an empty folder.")
         foreign = tree.verify(root).foreign
         if foreign:
-            raise SourceError("{} is already there and {} of its files are not of the pinned API: {}.".format(
-                root, len(foreign), ", ".join(foreign[:3])), "Remove the folder to fetch it again.")
+            raise SourceError(
+                "{} is already there and {} of its files are not of the pinned API: {}.".format(
+                    root, len(foreign), ", ".join(foreign[:3])
+                ),
+                "Remove the folder to fetch it again.",
+            )
         print("{} already holds {} {}".format(root, source.PACKAGE, source.VERSION))
         return 0
     source.fetch(root, options.wheel)
-    print("fetched {} {} (upstream commit {}) into {}".format(
-        source.PACKAGE, source.VERSION, source.COMMIT[:8], root))
+    print("fetched {} {} (upstream commit {}) into {}".format(source.PACKAGE, source.VERSION, source.COMMIT[:8], root))
     return 0
 
 
 def _verify(options):
     report = tree.verify(options.dir)
-    print("{}: {} pristine, {} patched, {} patched by another version, {} foreign".format(
-        options.dir, *[len(paths) for paths in report[:4]]))
+    print(
+        "{}: {} pristine, {} patched, {} patched by another version, {} foreign".format(
+            options.dir, *[len(paths) for paths in report[:4]]
+        )
+    )
     if report.patches:
         print("patches: " + ", ".join(report.patches))
     for state in ("patched", "outdated", "foreign"):
@@ -120,13 +130,15 @@ def _diff(options):
 
 
 def _list(options):
-    patches = [importlib.import_module("object_detection_patches." + name)
-               for name in object_detection_patches.PATCHES]
+    patches = [importlib.import_module("object_detection_patches." + name) for name in object_detection_patches.PATCHES]
     columns = shutil.get_terminal_size((140, 24)).columns
     if options.why:
         for patch in patches:
-            print("{}\n{}".format(patch.NAME, textwrap.fill(patch.WHY, columns, initial_indent="  ",
-                                                            subsequent_indent="  ")))
+            print(
+                "{}\n{}".format(
+                    patch.NAME, textwrap.fill(patch.WHY, columns, initial_indent="  ", subsequent_indent="  ")
+                )
+            )
             print("  Files: {}".format(", ".join(patch.FILES + patch.ADDS)))
             if patch.REPORTS:
                 print("  Reports: {}".format(", ".join(patch.REPORTS)))
@@ -140,6 +152,11 @@ def _list(options):
         paths = list(patch.FILES + patch.ADDS)
         lines = textwrap.wrap(patch.CURES, cures)
         for index in range(max(len(paths), len(lines))):
-            print(row.format(patch.NAME if index == 0 else "", paths[index] if index < len(paths) else "",
-                             lines[index] if index < len(lines) else "").rstrip())
+            print(
+                row.format(
+                    patch.NAME if index == 0 else "",
+                    paths[index] if index < len(paths) else "",
+                    lines[index] if index < len(lines) else "",
+                ).rstrip()
+            )
     return 0

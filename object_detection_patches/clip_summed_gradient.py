@@ -8,7 +8,8 @@ WHY = (
     "gradient by that variable's own norm. Both now clip the summed gradient by its global norm, as the "
     "Estimator does on one device; a config for the legacy trainer may want a higher threshold for that. "
     "Under a strategy the gradients are summed over devices once more than without clipping. Leave this "
-    "patch out to keep the API's own arithmetic.")
+    "patch out to keep the API's own arithmetic."
+)
 REPORTS = ()
 FILES = ("object_detection/model_lib.py", "object_detection/legacy/trainer.py")
 ADDS = ("object_detection/utils/gradient_clipping.py", "object_detection/utils/replicas.py")
@@ -22,9 +23,11 @@ def transform(path, file):
         file.replace_statement(
             "clip_gradients_value = train_config.gradient_clipping_by_norm",
             "clip_gradients_value = gradient_clipping.by_global_norm(train_config.gradient_clipping_by_norm)",
-            inside=function)
+            inside=function,
+        )
     else:
         file.replace_expression(
             "slim.learning.clip_gradient_norms(grads_and_vars, train_config.gradient_clipping_by_norm)",
             "gradient_clipping.by_global_norm(train_config.gradient_clipping_by_norm)(grads_and_vars)",
-            inside=function)
+            inside=function,
+        )

@@ -5,7 +5,8 @@ CURES = "clones on the CPU all share one device"
 WHY = (
     "With clone_on_cpu every clone is put on /device:CPU:0, so several clones on a machine without a GPU "
     "are not several devices. Clone i now goes to /device:CPU:i, as it would to GPU i; the variables stay "
-    "on CPU:0. The session must have that many CPU devices, or allow soft placement.")
+    "on CPU:0. The session must have that many CPU devices, or allow soft placement."
+)
 REPORTS = ("tensorflow/models#6611", "tensorflow/models#3588")
 FILES = ("deployment/model_deploy.py",)
 ADDS = ()
@@ -13,5 +14,4 @@ ADDS = ()
 
 def transform(path, file):
     """Edits deployment/model_deploy.py."""
-    file.replace_expression("'/device:CPU:0'", "'/device:CPU:%d' % clone_index",
-                            inside="DeploymentConfig.clone_device")
+    file.replace_expression("'/device:CPU:0'", "'/device:CPU:%d' % clone_index", inside="DeploymentConfig.clone_device")

@@ -6,9 +6,9 @@ WHY = (
     "The legacy trainer makes its own session options, with soft placement (four clones run on one GPU "
     "without a word) and without memory growth, and calls slim's training loop itself, so nobody can set "
     "checkpoint limits or step hooks. trainer.train takes two new keyword parameters: session_config, used "
-    "instead of its own, and train_fn, called with the very same arguments instead of slim.learning.train.")
-REPORTS = ("tensorflow/models#6047", "tensorflow/models#7983", "tensorflow/tensorflow#24496",
-           "tensorflow/models#5076")
+    "instead of its own, and train_fn, called with the very same arguments instead of slim.learning.train."
+)
+REPORTS = ("tensorflow/models#6047", "tensorflow/models#7983", "tensorflow/tensorflow#24496", "tensorflow/models#5076")
 FILES = ("object_detection/legacy/trainer.py",)
 ADDS = ()
 

@@ -6,7 +6,8 @@ WHY = (
     "All clones take a batch from one queue in the same step, and nothing says in which order, so with the "
     "same input in the same order the first clone sees now one batch, now the other. What is kept of one clone "
     "alone, batch norm's statistics, then differs between runs. Each clone now waits until the one before it has "
-    "its batch; taking it from a filled queue takes microseconds.")
+    "its batch; taking it from a filled queue takes microseconds."
+)
 REPORTS = ()
 FILES = ("object_detection/core/batcher.py",)
 ADDS = ("object_detection/utils/queue_order.py",)

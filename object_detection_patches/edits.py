@@ -4,6 +4,7 @@ once.
 Comments, blank lines, indentation and line ends of the file stay as they are. Every changed statement gets a
 comment that names the patch, as the API's licence asks of changed files.
 """
+
 import ast
 
 import libcst as cst
@@ -51,13 +52,13 @@ class File:
 
     def add_parameters(self, parameters, function):
         """Appends `parameters` ("a=None, b=None") to those of a function that takes neither * nor **."""
-        self._edit(_AddParameters(self, function, parameters),
-                   "the function {} without {}".format(function, parameters), None)
+        self._edit(
+            _AddParameters(self, function, parameters), "the function {} without {}".format(function, parameters), None
+        )
 
     def guard_assignment(self, name, condition, inside):
         """Lets the assignment to the variable `name` happen only where `condition` holds."""
-        self._edit(_GuardAssignment(self, inside, name, condition), "an assignment to {}".format(name),
-                   inside)
+        self._edit(_GuardAssignment(self, inside, name, condition), "an assignment to {}".format(name), inside)
 
     def comment(self):
         """The comment line that marks a changed statement."""
@@ -164,8 +165,13 @@ class _StatementEdit(_Edit):
         self._new = file.statement(new)
 
     def is_old(self, node):
-        return (self.here and isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1
-                and isinstance(node.body[0], self._kind) and self.file.same(node.body[0], self._old))
+        return (
+            self.here
+            and isinstance(node, cst.SimpleStatementLine)
+            and len(node.body) == 1
+            and isinstance(node.body[0], self._kind)
+            and self.file.same(node.body[0], self._old)
+        )
 
 
 class _ReplaceStatement(_StatementEdit):
@@ -211,8 +217,12 @@ class _AddParameters(_Edit):
             return None
         params = updated.params
         taken = {param.name.value for param in params.params}
-        if (params.kwonly_params or params.star_kwarg or params.star_arg is not cst.MaybeSentinel.DEFAULT
-                or any(param.name.value in taken for param in self._new)):
+        if (
+            params.kwonly_params
+            or params.star_kwarg
+            or params.star_arg is not cst.MaybeSentinel.DEFAULT
+            or any(param.name.value in taken for param in self._new)
+        ):
             return None
         return updated.with_changes(params=params.with_changes(params=[*params.params, *self._new]))
 
@@ -224,15 +234,18 @@ class _GuardAssignment(_Edit):
         self._condition = file.expression(condition)
 
     def edit(self, original, updated):
-        if not (self.here and isinstance(original, cst.SimpleStatementLine) and len(original.body) == 1
-                and isinstance(original.body[0], cst.Assign)):
+        if not (
+            self.here
+            and isinstance(original, cst.SimpleStatementLine)
+            and len(original.body) == 1
+            and isinstance(original.body[0], cst.Assign)
+        ):
             return None
         targets = [target.target for target in original.body[0].targets]
         if len(targets) != 1 or not isinstance(targets[0], cst.Name) or targets[0].value != self._name:
             return None
         guarded = updated.with_changes(leading_lines=[])
-        return cst.If(test=self._condition, body=cst.IndentedBlock(body=[guarded]),
-                      leading_lines=updated.leading_lines)
+        return cst.If(test=self._condition, body=cst.IndentedBlock(body=[guarded]), leading_lines=updated.leading_lines)
 
 
 def _is_statement(node):

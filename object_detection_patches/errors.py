@@ -34,8 +34,10 @@ class PatchError(Refused):
     def __init__(self, patch, file, construct, found):
         super().__init__(
             "The patch {} looks for {} in {} and found it {}, so nothing was changed.".format(
-                patch, construct, file, "nowhere" if found == 0 else "{} times".format(found)),
-            "Use the API that `fetch` brings, or leave this patch out with --without {}.".format(patch))
+                patch, construct, file, "nowhere" if found == 0 else "{} times".format(found)
+            ),
+            "Use the API that `fetch` brings, or leave this patch out with --without {}.".format(patch),
+        )
         self.patch = patch
         self.file = file
         self.construct = construct

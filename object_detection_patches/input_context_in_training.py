@@ -6,7 +6,8 @@ WHY = (
     "train_input can divide the files among workers and the batch among replicas, given the strategy's input "
     "context. The input function made for the Estimator takes none, so every worker of a cluster reads "
     "everything and each replica gets batch_size pictures. It now takes input_context and passes it on; "
-    "batch_size is then the batch of all replicas, as it is the batch of all clones in the other trainer.")
+    "batch_size is then the batch of all replicas, as it is the batch of all clones in the other trainer."
+)
 REPORTS = ()
 FILES = ("object_detection/inputs.py",)
 ADDS = ()
@@ -18,4 +19,5 @@ def transform(path, file):
     file.replace_expression(
         "train_input(train_config, train_input_config, model_config, params=params)",
         "train_input(train_config, train_input_config, model_config, params=params, input_context=input_context)",
-        inside="create_train_input_fn._train_input_fn")
+        inside="create_train_input_fn._train_input_fn",
+    )

@@ -6,7 +6,8 @@ WHY = (
     "tf.data converts the functions it maps with AutoGraph. The decoder and the API's transformations are "
     "written with TensorFlow's own control flow, so the conversion changes nothing and takes most of the "
     "time before the first step. Every function that the dataset builder maps is now marked as not to be "
-    "converted.")
+    "converted."
+)
 REPORTS = ()
 FILES = ("object_detection/builders/dataset_builder.py",)
 ADDS = ()
@@ -14,5 +15,4 @@ ADDS = ()
 
 def transform(path, file):
     """Edits object_detection/builders/dataset_builder.py."""
-    file.insert_first("fn_to_map = tf.autograph.experimental.do_not_convert(fn_to_map)",
-                      "build.dataset_map_fn")
+    file.insert_first("fn_to_map = tf.autograph.experimental.do_not_convert(fn_to_map)", "build.dataset_map_fn")

@@ -6,7 +6,8 @@ WHY = (
     "The loop over a batch's pictures returns in its first turn, so with a hard_example_miner the box "
     "classifier's loss is that of the first picture alone, divided by the number of pictures: the more "
     "devices, the more pictures count. Every picture is now mined, and their losses are added, as "
-    "without a miner.")
+    "without a miner."
+)
 REPORTS = ()
 FILES = ("object_detection/meta_architectures/faster_rcnn_meta_arch.py",)
 ADDS = ("object_detection/utils/mining.py",)
@@ -20,4 +21,6 @@ def transform(path, file):
         "self._unpad_proposals_and_apply_hard_mining(proposal_boxlists, second_stage_loc_losses, "
         "second_stage_cls_losses, num_proposals)",
         "mining.of_every_picture(self._unpad_proposals_and_apply_hard_mining, proposal_boxlists, "
-        "second_stage_loc_losses, second_stage_cls_losses, num_proposals)", inside=function)
+        "second_stage_loc_losses, second_stage_cls_losses, num_proposals)",
+        inside=function,
+    )

@@ -7,7 +7,8 @@ WHY = (
     "the step's graph, so that nothing else of that step can be had. The ids of the pictures that each clone "
     "takes are now in the graph collection picture_ids; and a caller that runs the steps itself (train_fn of "
     "clone_trainer_session) gets the loss as it is, and has to look at it. The API's own training loop stops "
-    "as before.")
+    "as before."
+)
 REPORTS = ("tensorflow/models#2625", "tensorflow/models#4881")
 FILES = ("object_detection/legacy/trainer.py",)
 ADDS = ("object_detection/utils/picture_ids.py",)
@@ -18,5 +19,8 @@ def transform(path, file):
     for function in ("_create_losses", "train"):
         file.insert_first("from object_detection.utils import picture_ids", function)
     file.replace_expression("get_inputs", "picture_ids.collected(get_inputs)", inside="_create_losses")
-    file.replace_expression("tf.check_numerics(total_loss, 'LossTensor is inf or nan.')",
-                            "picture_ids.checked_unless(train_fn, total_loss)", inside="train")
+    file.replace_expression(
+        "tf.check_numerics(total_loss, 'LossTensor is inf or nan.')",
+        "picture_ids.checked_unless(train_fn, total_loss)",
+        inside="train",
+    )

@@ -6,7 +6,8 @@ WHY = (
     "The Estimator ignores bias_grad_multiplier. The legacy trainer ignores update_trainable_variables, "
     "and a pattern of freeze_variables freezes only names that begin with it there, while for the "
     "Estimator it may match anywhere. The Estimator now multiplies the gradients of biases, and the "
-    "legacy trainer chooses variables as the Estimator does.")
+    "legacy trainer chooses variables as the Estimator does."
+)
 REPORTS = ()
 FILES = ("object_detection/model_lib.py", "object_detection/legacy/trainer.py")
 ADDS = ("object_detection/utils/trained_variables.py",)
@@ -20,10 +21,12 @@ def transform(path, file):
         file.replace_expression(
             "slim.optimizers.optimize_loss",
             "functools.partial(slim.optimizers.optimize_loss, "
-            "gradient_multipliers=trained_variables.multipliers(train_config))", inside=function)
+            "gradient_multipliers=trained_variables.multipliers(train_config))",
+            inside=function,
+        )
     else:
         file.replace_expression(
             "model_deploy.optimize_clones",
-            "functools.partial(model_deploy.optimize_clones, "
-            "var_list=trained_variables.chosen(train_config))",
-            inside=function)
+            "functools.partial(model_deploy.optimize_clones, var_list=trained_variables.chosen(train_config))",
+            inside=function,
+        )

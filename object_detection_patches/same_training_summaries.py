@@ -7,7 +7,8 @@ WHY = (
     "own, and the learning rate is missing, because only summaries of the first clone are written. Under "
     "a strategy the model shows the first replica's loss, and no parts of it. Both now show "
     "Losses/TotalLoss, Losses/regularization_loss, Losses/Loss/... and the learning rate, and every loss "
-    "is the mean over devices, which is what is trained on.")
+    "is the mean over devices, which is what is trained on."
+)
 REPORTS = ()
 FILES = ("object_detection/model_lib.py", "object_detection/legacy/trainer.py")
 ADDS = ("object_detection/utils/training_summaries.py", "object_detection/utils/replicas.py")
@@ -18,16 +19,25 @@ def transform(path, file):
     function = "create_model_fn.model_fn" if path.endswith("model_lib.py") else "train"
     file.insert_first("from object_detection.utils import training_summaries", function)
     if path.endswith("model_lib.py"):
-        file.insert_before("summaries = [] if use_tpu else None",
-                           "if not use_tpu:\n  training_summaries.of_model(losses_dict)", inside=function)
-        file.replace_statement("summaries = [] if use_tpu else None",
-                               "summaries = [] if use_tpu else ['global_gradient_norm']", inside=function)
-        file.replace_statement("tf.summary.scalar(var.op.name, var)",
-                               "tf.summary.scalar(var.op.name, var, family='LearningRate')", inside=function)
+        file.insert_before(
+            "summaries = [] if use_tpu else None",
+            "if not use_tpu:\n  training_summaries.of_model(losses_dict)",
+            inside=function,
+        )
+        file.replace_statement(
+            "summaries = [] if use_tpu else None",
+            "summaries = [] if use_tpu else ['global_gradient_norm']",
+            inside=function,
+        )
+        file.replace_statement(
+            "tf.summary.scalar(var.op.name, var)",
+            "tf.summary.scalar(var.op.name, var, family='LearningRate')",
+            inside=function,
+        )
     else:
-        file.replace_expression("tf.losses.get_losses()",
-                                "training_summaries.of_clones(clones, regularization_losses)",
-                                inside=function)
+        file.replace_expression(
+            "tf.losses.get_losses()", "training_summaries.of_clones(clones, regularization_losses)", inside=function
+        )
         file.replace_expression("tf.losses.get_total_loss()", "total_loss", inside=function)
         rate = "tf.summary.scalar(var.op.name, var, family='LearningRate')"
         file.replace_statement(rate, "global_summaries.add({})".format(rate), inside=function)

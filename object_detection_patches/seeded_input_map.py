@@ -7,7 +7,8 @@ WHY = (
     "operations of the augmentation start anywhere; and several pictures are mapped at once, so which picture "
     "gets which random number is decided by threads. Where the graph has a seed (tf_random_seed in RunConfig, "
     "tf.set_random_seed) the functions now get one made from it and map one picture after the other. Without "
-    "a seed nothing changes.")
+    "a seed nothing changes."
+)
 REPORTS = ()
 FILES = ("object_detection/builders/dataset_builder.py",)
 ADDS = ("object_detection/utils/input_seed.py",)
@@ -22,4 +23,5 @@ def transform(path, file):
         "dataset.map_with_legacy_function(fn_to_map, num_parallel_calls=num_parallel_calls)",
         "dataset.map_with_legacy_function(\n"
         "            fn_to_map, num_parallel_calls=input_seed.parallel_calls(num_parallel_calls))",
-        inside="build.dataset_map_fn")
+        inside="build.dataset_map_fn",
+    )

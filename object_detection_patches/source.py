@@ -4,6 +4,7 @@ The package on PyPI is pure Python though its name says CPython 3.7, so it is do
 never installed. It equals one commit of tensorflow/models, file by file; upstream_blobs.txt has that commit's
 git blob ids.
 """
+
 import hashlib
 import os
 import shutil
@@ -39,8 +40,10 @@ def fetch(root, wheel=None):
         unpack(wheel, unpacked)
         changed = changed_files(unpacked)
         if changed:
-            raise SourceError("{} in the package is not the upstream file.".format(changed[0]),
-                              "Nothing was written; report this, the pin and upstream_blobs.txt disagree.")
+            raise SourceError(
+                "{} in the package is not the upstream file.".format(changed[0]),
+                "Nothing was written; report this, the pin and upstream_blobs.txt disagree.",
+            )
         if os.path.isdir(root):
             os.rmdir(root)
         os.rename(unpacked, root)
@@ -53,8 +56,11 @@ def unpack(wheel, destination):
     """
     try:
         with zipfile.ZipFile(wheel) as archive:
-            members = [(member, member.filename.split(_PURELIB, 1)[1]) for member in archive.infolist()
-                       if _PURELIB in member.filename and not member.filename.endswith("/")]
+            members = [
+                (member, member.filename.split(_PURELIB, 1)[1])
+                for member in archive.infolist()
+                if _PURELIB in member.filename and not member.filename.endswith("/")
+            ]
             for member, path in members:
                 _check_path(member, path)
             for member, path in members:
@@ -111,17 +117,38 @@ def _download(folder):
     with open(requirements, "w") as out:
         out.write("{}=={} --hash=sha256:{}\n".format(PACKAGE, VERSION, SHA256))
     # The tags are those in the wheel's name: without them pip on Python 3.6 and 3.8 refuses it.
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-               "--require-hashes", "--only-binary", ":all:", "--platform", "manylinux2010_x86_64",
-               "--implementation", "cp", "--python-version", "37", "--abi", "cp37m",
-               "--dest", folder, "--requirement", requirements]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--require-hashes",
+        "--only-binary",
+        ":all:",
+        "--platform",
+        "manylinux2010_x86_64",
+        "--implementation",
+        "cp",
+        "--python-version",
+        "37",
+        "--abi",
+        "cp37m",
+        "--dest",
+        folder,
+        "--requirement",
+        requirements,
+    ]
     pip = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     wheel = os.path.join(folder, WHEEL)
     if pip.returncode != 0 or not os.path.exists(wheel):
         lines = [line for line in pip.stdout.strip().splitlines() if line.strip()]
-        raise SourceError("pip could not download {} {}: {}".format(
-            PACKAGE, VERSION, lines[-1] if lines else "it said nothing."),
-            "Check the network, or give the file {} with --wheel.".format(WHEEL))
+        raise SourceError(
+            "pip could not download {} {}: {}".format(PACKAGE, VERSION, lines[-1] if lines else "it said nothing."),
+            "Check the network, or give the file {} with --wheel.".format(WHEEL),
+        )
     return wheel
 
 
@@ -132,13 +159,14 @@ def _check_hash(wheel):
     except OSError as error:
         raise SourceError("{} cannot be read: {}.".format(wheel, error.strerror), "Give a file that can.")
     if found != SHA256:
-        raise SourceError("{} has the sha256 {}, not {}.".format(wheel, found, SHA256),
-                          "Nothing was written; take {} of {} {}.".format(WHEEL, PACKAGE, VERSION))
+        raise SourceError(
+            "{} has the sha256 {}, not {}.".format(wheel, found, SHA256),
+            "Nothing was written; take {} of {} {}.".format(WHEEL, PACKAGE, VERSION),
+        )
 
 
 def _check_path(member, path):
     parts = path.split("/")
     is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
     if is_link or "\\" in path or ":" in path or any(part in ("", ".", "..") for part in parts):
-        raise SourceError("The path {} in the wheel is not safe.".format(member.filename),
-                          "Nothing was written.")
+        raise SourceError("The path {} in the wheel is not safe.".format(member.filename), "Nothing was written.")

@@ -3,6 +3,7 @@
 The original of every changed file is kept in `.pristine/` and `.patches.json` records what was written, so
 that a patched tree can be told from one that somebody edited, patched again with other patches, or compared.
 """
+
 import compileall
 import difflib
 import hashlib
@@ -45,7 +46,8 @@ def select(only=(), without=()):
             near = difflib.get_close_matches(name, names, n=1)
             raise WrongName(
                 "There is no patch {!r}.".format(name),
-                "Did you mean {}?".format(near[0]) if near else "Take one of: {}.".format(", ".join(names)))
+                "Did you mean {}?".format(near[0]) if near else "Take one of: {}.".format(", ".join(names)),
+            )
     chosen = [name for name in names if (not only or name in only) and name not in without]
     return [importlib.import_module("object_detection_patches." + name) for name in chosen]
 
@@ -65,13 +67,18 @@ def apply(root, patches):
     written = sorted(path for path, data in content.items() if data != _read(root, path))
 
     names = [patch.NAME for patch in patches]
-    files = {path: {"original": _sha256(originals[path]), "patched": _sha256(data)}
-             for path, data in wanted.items()}
+    files = {path: {"original": _sha256(originals[path]), "patched": _sha256(data)} for path, data in wanted.items()}
     if written or record["files"] != files or record["patches"] != names:
         # Recorded before the first write too: a run that is stopped half-way leaves only files the next one
         # knows.
-        _write_record(root, names, {path: dict(files.get(path, {"original": _sha256(originals[path])}),
-                                               was=_sha256(_read(root, path))) for path in content})
+        _write_record(
+            root,
+            names,
+            {
+                path: dict(files.get(path, {"original": _sha256(originals[path])}), was=_sha256(_read(root, path)))
+                for path in content
+            },
+        )
         for path in wanted:
             if originals[path] is not None:
                 _write(root, os.path.join(PRISTINE, path), originals[path])
@@ -110,8 +117,9 @@ def diff(root, patches):
     patched = _patched(root, patches, lambda path: _original(root, record, path))
     for path, data in sorted(patched.items()):
         original = _original(root, record, path)
-        yield from difflib.unified_diff(_lines(original), _lines(data),
-                                        "/dev/null" if original is None else "a/" + path, "b/" + path)
+        yield from difflib.unified_diff(
+            _lines(original), _lines(data), "/dev/null" if original is None else "a/" + path, "b/" + path
+        )
 
 
 def _state(data, blob, entry, wanted):
@@ -134,6 +142,7 @@ def _patched(root, patches, original):
     # or None.
     # Imported here: LibCST takes longer to import than most commands take to run.
     from object_detection_patches import edits
+
     _check_is_api(root)
     content = {}
     for patch in patches:
@@ -148,8 +157,10 @@ def _patched(root, patches, original):
         for name in patch.ADDS:
             path = _place(root, name)
             if original(path) is not None:
-                raise SourceError("The file {}, which the patch {} adds, is there and is not ours.".format(
-                    path, patch.NAME), "Move it away.")
+                raise SourceError(
+                    "The file {}, which the patch {} adds, is there and is not ours.".format(path, patch.NAME),
+                    "Move it away.",
+                )
             with open(os.path.join(_HERE, "added", *name.split("/")), "rb") as file:
                 content[path] = file.read()
     return content
@@ -163,8 +174,10 @@ def _original(root, record, path):
     if entry is None or _sha256(data) == entry["original"]:
         return data
     if data is not None and _sha256(data) not in (entry.get("patched"), entry.get("was")):
-        raise SourceError("{} was changed by hand after it was patched.".format(os.path.join(root, path)),
-                          "Put it back, or remove {} and fetch it again.".format(root))
+        raise SourceError(
+            "{} was changed by hand after it was patched.".format(os.path.join(root, path)),
+            "Put it back, or remove {} and fetch it again.".format(root),
+        )
     return _kept(root, record, path)
 
 
@@ -177,8 +190,10 @@ def _kept(root, record, path):
         return None
     data = _read(root, os.path.join(PRISTINE, path))
     if _sha256(data) != entry["original"]:
-        raise SourceError("The original of {} is missing or changed.".format(os.path.join(root, path)),
-                          "Remove {} and fetch it again.".format(root))
+        raise SourceError(
+            "The original of {} is missing or changed.".format(os.path.join(root, path)),
+            "Remove {} and fetch it again.".format(root),
+        )
     return data
 
 
@@ -191,8 +206,10 @@ def _place(root, path):
 
 def _check_is_api(root):
     if not os.path.isdir(os.path.join(root, "object_detection")):
-        raise SourceError("{} holds no Object Detection API.".format(root),
-                          "Bring it with: python -m object_detection_patches fetch {}".format(root))
+        raise SourceError(
+            "{} holds no Object Detection API.".format(root),
+            "Bring it with: python -m object_detection_patches fetch {}".format(root),
+        )
 
 
 def _read(root, path):
@@ -231,8 +248,9 @@ def _read_record(root):
     try:
         return json.loads(data.decode())
     except ValueError:
-        raise SourceError("{} is damaged.".format(os.path.join(root, RECORD)),
-                          "Remove {} and fetch it again.".format(root))
+        raise SourceError(
+            "{} is damaged.".format(os.path.join(root, RECORD)), "Remove {} and fetch it again.".format(root)
+        )
 
 
 def _write_record(root, patches, files):

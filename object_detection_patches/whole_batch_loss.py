@@ -10,31 +10,42 @@ WHY = (
     "machines, and the clones' losses are rescaled when all clones are built. Clones of several workers "
     "are asynchronous: each worker's batch stays its own. On one device nothing changes. A learning rate "
     "tuned on several devices with normalize_loss_by_num_matches: false means that many times as much "
-    "now.")
+    "now."
+)
 REPORTS = ()
-FILES = ("object_detection/meta_architectures/ssd_meta_arch.py",
-         "object_detection/meta_architectures/faster_rcnn_meta_arch.py",
-         "object_detection/legacy/trainer.py")
+FILES = (
+    "object_detection/meta_architectures/ssd_meta_arch.py",
+    "object_detection/meta_architectures/faster_rcnn_meta_arch.py",
+    "object_detection/legacy/trainer.py",
+)
 ADDS = ("object_detection/utils/whole_batch.py", "object_detection/utils/replicas.py")
 
 
 def transform(path, file):
     """Edits the two meta architectures and the legacy trainer."""
-    function = {"ssd_meta_arch.py": "SSDMetaArch.loss", "trainer.py": "train",
-                "faster_rcnn_meta_arch.py": "FasterRCNNMetaArch._loss_box_classifier"}[path.rsplit("/", 1)[1]]
+    function = {
+        "ssd_meta_arch.py": "SSDMetaArch.loss",
+        "trainer.py": "train",
+        "faster_rcnn_meta_arch.py": "FasterRCNNMetaArch._loss_box_classifier",
+    }[path.rsplit("/", 1)[1]]
     file.insert_first("from object_detection.utils import whole_batch", function)
     if path.endswith("ssd_meta_arch.py"):
         file.replace_statement(
             "return loss_dict",
             "return whole_batch.sums(loss_dict, tf.reduce_sum(batch_reg_weights) "
-            "if self._normalize_loss_by_num_matches else 0.)", inside=function)
+            "if self._normalize_loss_by_num_matches else 0.)",
+            inside=function,
+        )
     elif path.endswith("faster_rcnn_meta_arch.py"):
         file.replace_statement(
             "loss_dict['Loss/BoxClassifierLoss/mask_loss'] = mask_loss",
             "loss_dict.update(whole_batch.sums({'Loss/BoxClassifierLoss/mask_loss': mask_loss}, "
-            "tf.reduce_sum(mask_losses_weights * mask_height * mask_width)))", inside=function)
+            "tf.reduce_sum(mask_losses_weights * mask_height * mask_width)))",
+            inside=function,
+        )
     else:
         file.replace_expression(
             "model_deploy.create_clones(deploy_config, model_fn, [input_queue])",
             "whole_batch.shared(model_deploy.create_clones(deploy_config, model_fn, [input_queue]))",
-            inside=function)
+            inside=function,
+        )

@@ -1,4 +1,5 @@
 """Fixtures that several rooms share."""
+
 import os
 import resource
 
@@ -18,8 +19,13 @@ hypothesis.settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--without-patch", metavar="NAME", action="append", default=[],
-                     help="leave this patch out of the API under test, to see which tests hold it")
+    parser.addoption(
+        "--without-patch",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="leave this patch out of the API under test, to see which tests hold it",
+    )
     parser.addoption("--kills", type=int, default=6, help="how often test_kills.py kills a training")
 
 
@@ -27,9 +33,11 @@ def pytest_addoption(parser):
 def cpu_secs():
     """function() -> CPU seconds of all processes that ended so far and were started here: how long they took where
     nothing else runs. The clock tells of what else runs, too."""
+
     def used():
         children = resource.getrusage(resource.RUSAGE_CHILDREN)
         return children.ru_utime + children.ru_stime
+
     return used
 
 
@@ -59,6 +67,7 @@ def api_dir(request, tmp_path_factory):
 def mini(tmp_path_factory):
     """The prepared mini-pets dataset, drawn once for all rooms (pathlib.Path); do not write to it."""
     from data_prep import mini_pets
+
     out = tmp_path_factory.mktemp("data") / "mini-pets"
     mini_pets.prepare(str(out))
     return out

@@ -3,12 +3,13 @@
 The clone trainer's graph has the records' source ids. The Estimator's has a hash of each, which the API's input
 function adds to the features; the id is found again among the training records.
 """
+
 import glob
 import time
 
 import tensorflow.compat.v1 as tf
 
-COLLECTION = "picture_ids"      # as in the patch picture_ids_of_clones
+COLLECTION = "picture_ids"  # as in the patch picture_ids_of_clones
 UNKNOWN = "(no id found)"
 SEARCH_SECS = 60
 _AT_ONCE = 1000
@@ -22,6 +23,7 @@ def kept(model_fn):
         if inputs.HASH_KEY in features:
             tf.add_to_collection(COLLECTION, features[inputs.HASH_KEY])
         return model_fn(features, labels, mode, params)
+
     return model_fn_with_ids
 
 
@@ -50,14 +52,18 @@ def names(values, patterns):
 def _ids_of(hashes, patterns):
     """Source id by hash, for those found before all of the time is up."""
     from object_detection import inputs
+
     until = time.time() + SEARCH_SECS
     found = {}
     with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})) as session:
         ids = tf.placeholder(tf.string, [None])
         buckets = tf.cast(tf.string_to_hash_bucket_fast(ids, inputs.HASH_BINS), tf.int32)
         for some in _in_lists(_source_ids(patterns)):
-            found.update((int(key), one.decode("utf-8", "replace"))
-                         for key, one in zip(session.run(buckets, {ids: some}), some) if int(key) in hashes)
+            found.update(
+                (int(key), one.decode("utf-8", "replace"))
+                for key, one in zip(session.run(buckets, {ids: some}), some)
+                if int(key) in hashes
+            )
             if len(found) == len(hashes) or time.time() > until:
                 break
     return found
@@ -65,6 +71,7 @@ def _ids_of(hashes, patterns):
 
 def _source_ids(patterns):
     from data_prep import records
+
     for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
         for payload in records.read(path):
             yield (records.decode(payload).get("image/source_id") or [b""])[0]

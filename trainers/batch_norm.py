@@ -2,6 +2,7 @@
 
 docs/batch_norm.md explains both sentences and what each trainer does with the statistics of several devices.
 """
+
 import math
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ BASE_DECAYS = (("inception", 0.9997), ("mobilenet", 0.9997), ("nas", 0.9997), ("
 
 class Trained(NamedTuple):
     """Batch norm that trains: where in the config (or the base network), and the decay of its moving statistics."""
+
     where: str
     decay: float
 
@@ -77,24 +79,38 @@ def _of_hyperparams(message, prefix):
 def _too_few_pictures(share, devices):
     if share >= ENOUGH_PICTURES:
         return []
-    return ["Batch norm trains on %d picture%s a device, too few for steady statistics: set BATCH_SIZE=%d or more, or "
-            "freeze it (docs/batch_norm.md)." % (share, "" if share == 1 else "s", ENOUGH_PICTURES * devices)]
+    return [
+        "Batch norm trains on %d picture%s a device, too few for steady statistics: set BATCH_SIZE=%d or more, or "
+        "freeze it (docs/batch_norm.md)." % (share, "" if share == 1 else "s", ENOUGH_PICTURES * devices)
+    ]
 
 
 def _too_few_steps(config, found):
     steps = config.train_config.num_steps
     slowest = max(found, key=lambda one: one.decay)
-    left = slowest.decay ** steps
+    left = slowest.decay**steps
     if left <= LEFT_OVER:
         return []
     began = "fine_tune_checkpoint" if config.train_config.fine_tune_checkpoint else "initial"
     sentence = "After %d step%s the batch norm statistics of %s (decay %g) are still %d %% their %s values" % (
-        steps, "" if steps == 1 else "s", slowest.where, slowest.decay, round(100 * left), began)
+        steps,
+        "" if steps == 1 else "s",
+        slowest.where,
+        slowest.decay,
+        round(100 * left),
+        began,
+    )
     fitting = math.floor(1000 * LEFT_OVER ** (1.0 / steps)) / 1000
-    override = ("override_base_feature_extractor_hyperparams: true and "
-                if slowest.where == "the base network" and config.model.WhichOneof("model") == "ssd" else "")
+    override = (
+        "override_base_feature_extractor_hyperparams: true and "
+        if slowest.where == "the base network" and config.model.WhichOneof("model") == "ssd"
+        else ""
+    )
     enough = math.ceil(math.log(LEFT_OVER) / math.log(slowest.decay)) if slowest.decay < 1 else None
-    ways = ["set %sa batch_norm decay of %g" % (override, fitting)] if fitting and (
-        override or slowest.where != "the base network") else []
+    ways = (
+        ["set %sa batch_norm decay of %g" % (override, fitting)]
+        if fitting and (override or slowest.where != "the base network")
+        else []
+    )
     ways += ["train %d steps" % enough] if enough else []
     return ["%s, and evaluation uses them: %s (docs/batch_norm.md)." % (sentence, ", or ".join(ways))]

@@ -3,6 +3,7 @@
 best.json says which of the checkpoints in the folder it is. That file is written last and at once, so that it names a
 whole checkpoint whatever is killed. What else lies there is left over, and removed by the next one that is kept.
 """
+
 import contextlib
 import os
 import shutil
@@ -22,6 +23,7 @@ class Gone(Exception):
 
 class Kept(NamedTuple):
     """`checkpoint`: path without .index; `value`: of `metric`, at `step`."""
+
     checkpoint: str
     step: int
     metric: str
@@ -44,8 +46,7 @@ def keep(run_dir, checkpoint, step, metric, value):
     """Makes a checkpoint the best of the run; the one before goes."""
     folder = os.path.join(run_dir, FOLDER)
     name = os.path.basename(set_aside(checkpoint, folder))
-    write_json(os.path.join(folder, DESCRIPTION),
-               {"checkpoint": name, "step": step, "metric": metric, "value": value})
+    write_json(os.path.join(folder, DESCRIPTION), {"checkpoint": name, "step": step, "metric": metric, "value": value})
     ours = {os.path.basename(path) for path in checkpoint_files.files_of(os.path.join(folder, name))}
     for other in set(os.listdir(folder)) - ours - {DESCRIPTION}:
         with contextlib.suppress(IsADirectoryError):
@@ -82,7 +83,7 @@ def _link(path, there):
         os.link(path, unfinished)
     except FileNotFoundError:
         raise
-    except OSError:         # no hard links here
+    except OSError:  # no hard links here
         shutil.copyfile(path, unfinished)
         with open(unfinished, "rb") as copy:
             os.fsync(copy.fileno())

@@ -5,21 +5,23 @@ pictures queued) are made for large hosts; on small ones the kernel kills the tr
 memory is enough for what config and defaults ask for, nothing is changed, so that a training with a SEED repeats
 where memory is ample.
 """
+
 import collections
 from typing import Any, NamedTuple
 
-SHARE_OF_RAM = 0.25     # the rest is for the model, its variables, TensorFlow itself and pictures above the median
-FILE_BUFFER = 8000000   # bytes that the API has each TFRecordDataset read at once (dataset_builder.build)
+SHARE_OF_RAM = 0.25  # the rest is for the model, its variables, TensorFlow itself and pictures above the median
+FILE_BUFFER = 8000000  # bytes that the API has each TFRecordDataset read at once (dataset_builder.build)
 # Records that tf.data's parallel_interleave holds ready a file, as multiples of read_block_length, and the files it
 # has open, as multiples of num_readers (its defaults of buffer_output_elements and prefetch_input_elements + cycle).
 READY_BLOCKS, OPEN_FILES = 2, 3
 # Decoded bytes to a byte of record where dataset.json does not say how large its pictures are: an assumption.
 DECODED = 10
-UINT8_PIXEL, FLOAT_PIXEL = 3, 12    # bytes of a pixel of three channels
+UINT8_PIXEL, FLOAT_PIXEL = 3, 12  # bytes of a pixel of three channels
 
 
 class Records(NamedTuple):
     """Training records: mean bytes of one, median pixels of a picture, number of files, bytes of the largest."""
+
     bytes: float
     pixels: float
     files: int
@@ -28,11 +30,12 @@ class Records(NamedTuple):
 
 class Buffer(NamedTuple):
     """A field of the config, the bytes that each unit of it costs, and the least it may be."""
+
     message: Any
     field: str
     unit: float
     least: int
-    most: float = float("inf")      # units above it cost nothing
+    most: float = float("inf")  # units above it cost nothing
 
 
 def records(description):
@@ -71,11 +74,13 @@ def of(config, trainer, devices, described, boxes=0):
             Buffer(train, "num_batch_queue_threads", decoded + as_floats, 2),
             # Fewer than a batch would never fill one.
             Buffer(train, "batch_queue_capacity", as_floats, 2 * batch),
-            Buffer(train, "prefetch_queue_capacity", batch * as_floats, 1)]
+            Buffer(train, "prefetch_queue_capacity", batch * as_floats, 1),
+        ]
     # Both maps, decoding and augmenting, run batch x num_parallel_batches calls at once.
     return found + [
         Buffer(reader, "num_parallel_batches", batch * (decoded + as_floats), 1),
-        Buffer(reader, "num_prefetch_batches", batch * as_floats, 1)]
+        Buffer(reader, "num_prefetch_batches", batch * as_floats, 1),
+    ]
 
 
 def fitting(buffers, ram):
@@ -91,8 +96,9 @@ def fitting(buffers, ram):
     Returns:
         list of (message, field, value), in the order of `buffers`; empty where nothing need be changed.
     """
-    values = collections.OrderedDict((index, getattr(buffer.message, buffer.field))
-                                     for index, buffer in enumerate(buffers))
+    values = collections.OrderedDict(
+        (index, getattr(buffer.message, buffer.field)) for index, buffer in enumerate(buffers)
+    )
     free = {index for index, buffer in enumerate(buffers) if not buffer.message.HasField(buffer.field)}
 
     def size(index):
@@ -105,5 +111,8 @@ def fitting(buffers, ram):
         largest = max(shrinkable, key=size)
         effective = int(min(values[largest], buffers[largest].most))
         values[largest] = max(effective // 2, buffers[largest].least)
-    return [(buffer.message, buffer.field, values[index]) for index, buffer in enumerate(buffers)
-            if values[index] != getattr(buffer.message, buffer.field)]
+    return [
+        (buffer.message, buffer.field, values[index])
+        for index, buffer in enumerate(buffers)
+        if values[index] != getattr(buffer.message, buffer.field)
+    ]

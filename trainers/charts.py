@@ -1,4 +1,5 @@
 """Curves over steps as SVG that takes the colours of the page it stands in."""
+
 import io
 import re
 from typing import Any, List, NamedTuple, Optional
@@ -6,13 +7,14 @@ from typing import Any, List, NamedTuple, Optional
 # matplotlib writes these into the SVG, and each becomes what the page says: its text's colour, its series' colours.
 INK, GRID = "#010101", "#020202"
 SERIES = ("#030301", "#030302", "#030303", "#030304", "#030305", "#030306")
-WIDTH, HEIGHT = 5.2, 2.6        # inches of 72 units; the page stretches them
-BINS = 200                      # a long training's values are drawn as so many means, over the range they had
-LOGARITHMIC_FROM = 20.0         # times between the smallest and the largest value
+WIDTH, HEIGHT = 5.2, 2.6  # inches of 72 units; the page stretches them
+BINS = 200  # a long training's values are drawn as so many means, over the range they had
+LOGARITHMIC_FROM = 20.0  # times between the smallest and the largest value
 
 
 class Line(NamedTuple):
     """`values` (float or None) at `steps`; `label` for the legend, "" for a line that stands alone."""
+
     label: str
     steps: List[int]
     values: List[Any]
@@ -22,6 +24,7 @@ class Chart(NamedTuple):
     """logarithmic: where the values span much. top: where the axis ends.
     marks: a dot at each value.
     """
+
     title: str
     lines: List[Line]
     logarithmic: bool = False
@@ -43,9 +46,17 @@ def svg(chart, last_step, resumed=()):
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
+
     # The salt names what the SVG refers to within itself; two charts of a page must not share those.
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": chart.title, "font.size": 9,
-                                "font.family": "sans-serif", "axes.formatter.useoffset": False}):
+    with matplotlib.rc_context(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": chart.title,
+            "font.size": 9,
+            "font.family": "sans-serif",
+            "axes.formatter.useoffset": False,
+        }
+    ):
         figure = Figure(figsize=(WIDTH, HEIGHT))
         FigureCanvasSVG(figure)
         # The same place for all, so that steps stand below steps.
@@ -58,6 +69,7 @@ def svg(chart, last_step, resumed=()):
 
 def _draw(axes, chart, last_step, resumed):
     from matplotlib.ticker import FuncFormatter, MaxNLocator
+
     for index, line in enumerate(chart.lines):
         colour = SERIES[index % len(SERIES)]
         # A dollar sign would begin a formula.
@@ -66,8 +78,16 @@ def _draw(axes, chart, last_step, resumed):
         if not points:
             continue
         steps, values, lowest, highest = binned(*zip(*points))
-        axes.plot(steps, values, color=colour, linewidth=1.6, clip_on=not chart.marks, label=label,
-                  marker="o" if chart.marks or len(points) == 1 else None, markersize=4)
+        axes.plot(
+            steps,
+            values,
+            color=colour,
+            linewidth=1.6,
+            clip_on=not chart.marks,
+            label=label,
+            marker="o" if chart.marks or len(points) == 1 else None,
+            markersize=4,
+        )
         # Of several lines the ranges would cover each other.
         if lowest is not None and len(chart.lines) == 1:
             axes.fill_between(steps, lowest, highest, color=colour, alpha=0.25, linewidth=0)
@@ -75,8 +95,9 @@ def _draw(axes, chart, last_step, resumed):
         axes.axvline(step, color=INK, linewidth=0.8, linestyle=":", alpha=0.6)
     axes.set_title(chart.title, loc="left", fontsize=10, color=INK)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.xaxis.set_major_formatter(FuncFormatter(
-        lambda step, _: "%gk" % (step / 1000.0) if step and last_step >= 10000 else "%g" % step))
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda step, _: "%gk" % (step / 1000.0) if step and last_step >= 10000 else "%g" % step)
+    )
     _scale(axes, chart)
     axes.set_xlim(0, max(last_step, 1) * 1.02)
     axes.grid(color=GRID, linewidth=0.6)
@@ -91,6 +112,7 @@ def _draw(axes, chart, last_step, resumed):
 
 def _scale(axes, chart):
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     values = [value for line in chart.lines for value in line.values if value is not None]
     plain = FuncFormatter(lambda value, _: "%g" % value)
     if chart.logarithmic and min(values) > 0 and max(values) / min(values) >= LOGARITHMIC_FROM:
@@ -110,19 +132,26 @@ def binned(steps, values):
         return list(steps), list(values), None, None
     edges = [len(values) * number // BINS for number in range(BINS + 1)]
     groups = list(zip(edges, edges[1:]))
-    return ([steps[(first + end) // 2] for first, end in groups],
-            [sum(values[first:end]) / (end - first) for first, end in groups],
-            [min(values[first:end]) for first, end in groups], [max(values[first:end]) for first, end in groups])
+    return (
+        [steps[(first + end) // 2] for first, end in groups],
+        [sum(values[first:end]) / (end - first) for first, end in groups],
+        [min(values[first:end]) for first, end in groups],
+        [max(values[first:end]) for first, end in groups],
+    )
 
 
 def _for_a_page(text, title):
-    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.DOTALL)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     # As wide as its place, and in the page's font.
     text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r'\1 role="img" aria-label="%s"' % title, text, count=1)
-    text = re.sub(r"font-family:[^;\"]*;?|font:(?P<size>[\d.]+px) [^;\"]*",
-                  lambda match: "font-size:%s" % match.group("size") if match.group("size") else "", text)
+    text = re.sub(
+        r"font-family:[^;\"]*;?|font:(?P<size>[\d.]+px) [^;\"]*",
+        lambda match: "font-size:%s" % match.group("size") if match.group("size") else "",
+        text,
+    )
     for colour, name in ((INK, "currentColor"), (GRID, "var(--grid)")) + tuple(
-            (colour, "var(--series-%d)" % number) for number, colour in enumerate(SERIES, 1)):
+        (colour, "var(--series-%d)" % number) for number, colour in enumerate(SERIES, 1)
+    ):
         text = text.replace(colour, name)
     return text

@@ -5,6 +5,7 @@ variable's name to a BundleEntryProto (tensor_bundle.proto), and PREFIX.data-NNN
 TensorFlow writes the index under its final name and verifies a value only when it restores it, so what a killed or
 crashed process left is found in the middle of a start, or not until somebody restores.
 """
+
 import os
 import re
 import struct
@@ -14,17 +15,18 @@ from data_prep import crc32c
 
 _FOOTER_BYTES = 48
 _MAGIC = 0xDB4775248B80FB57
-_TRAILER_BYTES = 5      # compression type, masked CRC-32C of block and type
+_TRAILER_BYTES = 5  # compression type, masked CRC-32C of block and type
 _UNCOMPRESSED = 0
 _DT_STRING = 7
-_NOT_AS_BYTES = (_DT_STRING, 20, 21)    # string, resource, variant: their checksum is not that of the bytes on disk
-_CHUNK_BYTES = 4 * 2 ** 20
+_NOT_AS_BYTES = (_DT_STRING, 20, 21)  # string, resource, variant: their checksum is not that of the bytes on disk
+_CHUNK_BYTES = 4 * 2**20
 _NAME = re.compile(r"model\.ckpt-(\d+)\.index$")
 _verdicts = {}
 
 
 class Entry(NamedTuple):
     """Where a variable's values are: `size` bytes from `offset` in shard number `shard`, with their CRC-32C."""
+
     name: str
     dtype: int
     shape: Tuple[int, ...]
@@ -36,6 +38,7 @@ class Entry(NamedTuple):
 
 class Index(NamedTuple):
     """Content of PREFIX.index."""
+
     shards: int
     entries: List[Entry]
 
@@ -170,7 +173,7 @@ def _parse(data):
     footer = data[-_FOOTER_BYTES:]
     if struct.unpack("<Q", footer[-8:])[0] != _MAGIC:
         raise Torn("its .index is cut off or no index")
-    _, at = _handle(footer, 0)      # of the meta index, which is empty
+    _, at = _handle(footer, 0)  # of the meta index, which is empty
     top, _ = _handle(footer, at)
     shards, entries = 0, []
     for _, handle in _pairs(_block(data, *top)):
@@ -190,7 +193,7 @@ def _entry(name, value):
 
 
 def _block(data, offset, size):
-    block, trailer = data[offset:offset + size], data[offset + size:offset + size + _TRAILER_BYTES]
+    block, trailer = data[offset : offset + size], data[offset + size : offset + size + _TRAILER_BYTES]
     if len(block) < size or len(trailer) < _TRAILER_BYTES or trailer[0] != _UNCOMPRESSED:
         raise Torn("its .index is damaged")
     if struct.unpack("<I", trailer[1:])[0] != crc32c.masked(crc32c.value(block + trailer[:1])):
@@ -207,9 +210,9 @@ def _pairs(block):
         shared, at = _varint(block, at)
         own, at = _varint(block, at)
         length, at = _varint(block, at)
-        key = key[:shared] + block[at:at + own]
+        key = key[:shared] + block[at : at + own]
         at += own
-        yield key, block[at:at + length]
+        yield key, block[at : at + length]
         at += length
 
 
@@ -239,10 +242,10 @@ def _fields(data):
             value, at = _varint(data, at)
         elif kind == 2:
             length, at = _varint(data, at)
-            value, at = data[at:at + length], at + length
+            value, at = data[at : at + length], at + length
         elif kind in (1, 5):
             size = 8 if kind == 1 else 4
-            value, at = struct.unpack("<Q" if kind == 1 else "<I", data[at:at + size])[0], at + size
+            value, at = struct.unpack("<Q" if kind == 1 else "<I", data[at : at + size])[0], at + size
         else:
             raise Torn("its .index is damaged")
         fields.setdefault(key >> 3, []).append(value)

@@ -4,6 +4,7 @@ TensorFlow's file `checkpoint` lists the first kind. The saver writes it before 
 in between leaves a file that no list names and nothing would ever remove. It looks like one that
 keep_checkpoint_every_n_hours has kept, so those are noted here.
 """
+
 import os
 import re
 
@@ -29,7 +30,7 @@ def put_in_order(folder, names, keep):
     newest, unlisted = _split(folder, names)
     kept = kept_for_good(folder)
     if kept is None:
-        kept = unlisted     # no note tells what was kept for good: nothing is removed
+        kept = unlisted  # no note tells what was kept for good: nothing is removed
     newest = [name for name in newest if name not in kept]
     for name in [name for name in unlisted if name not in kept] + newest[:-keep]:
         _remove(os.path.join(folder, name))

@@ -1,7 +1,9 @@
 """How much room a checkpoint will take, said before the graph is built."""
+
 import os
 
-from trainers import checkpoint_files, pipeline, run_dir as runs
+from trainers import checkpoint_files, pipeline
+from trainers import run_dir as runs
 
 # Values in a model for 37 classes, counted in the API's graphs (tf.global_variables without the optimizer's).
 VALUES = {
@@ -12,7 +14,7 @@ VALUES = {
 }
 BYTES_A_VALUE = 4
 SLOTS = {"momentum_optimizer": 1, "rms_prop_optimizer": 2, "adam_optimizer": 2}
-GRAPH_BYTES = 2 * 2 ** 20
+GRAPH_BYTES = 2 * 2**20
 
 
 def estimate(config, folder):
@@ -32,5 +34,5 @@ def estimate(config, folder):
     depth = getattr(extractor, "depth_multiplier", 1.0) or 1.0
     optimizer = config.train_config.optimizer
     copies = 1 + SLOTS.get(optimizer.WhichOneof("optimizer"), 2) + int(optimizer.use_moving_average)
-    size = int(VALUES[extractor.type] * depth ** 2) * BYTES_A_VALUE * copies + GRAPH_BYTES
+    size = int(VALUES[extractor.type] * depth**2) * BYTES_A_VALUE * copies + GRAPH_BYTES
     return size, "estimated from a %s with its optimizer's and averages' values" % extractor.type, False

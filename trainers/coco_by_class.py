@@ -3,11 +3,12 @@
 They read it from `category_stats`, which only the API authors' own pycocotools has; here it is what COCO's summary
 says of all classes, taken of one.
 """
+
 import numpy as np
 from object_detection.metrics import coco_evaluation, coco_tools
 
 ALL_AREAS = 0
-MOST_DETECTIONS = -1        # the last of 1, 10 and 100 detections a picture
+MOST_DETECTIONS = -1  # the last of 1, 10 and 100 detections a picture
 
 
 class ByClass(coco_tools.COCOEvalWrapper):

@@ -1,4 +1,5 @@
 """Are two lists of detections in one picture the same, whatever their order?"""
+
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ class Detections(NamedTuple):
     classes: int [n], ids of the label map. masks: float [n, height, width], the probability of being inside in each
     part of the box; None for a model that has none.
     """
+
     boxes: Any
     scores: Any
     classes: Any
@@ -26,6 +28,7 @@ class Difference(NamedTuple):
 
     matched, unmatched: how many detections have a match and none.
     """
+
     boxes: float
     scores: float
     matched: int
@@ -34,9 +37,13 @@ class Difference(NamedTuple):
 
     def and_of(self, other):
         """The Difference over both: of two pictures."""
-        return Difference(max(self.boxes, other.boxes), max(self.scores, other.scores),
-                          self.matched + other.matched, self.unmatched + other.unmatched,
-                          max(self.masks, other.masks))
+        return Difference(
+            max(self.boxes, other.boxes),
+            max(self.scores, other.scores),
+            self.matched + other.matched,
+            self.unmatched + other.unmatched,
+            max(self.masks, other.masks),
+        )
 
     def within(self, boxes, scores, masks):
         """Whether everything has a match that is as near as this; two empty lists are the same."""
@@ -44,7 +51,7 @@ class Difference(NamedTuple):
 
 
 NONE = Difference(0.0, 0.0, 0, 0)
-NO_MASKS = 1.0      # apart as far as can be: one side has masks and the other has none
+NO_MASKS = 1.0  # apart as far as can be: one side has masks and the other has none
 
 
 def difference(expected, found, near, tied, most):
@@ -77,8 +84,15 @@ def difference(expected, found, near, tied, most):
             alone.append(score)
             continue
         free[nearest] = False
-        result = result.and_of(Difference(float(boxes_apart[nearest]), float(scores_apart[nearest]), 1, 0,
-                                          _masks_apart(expected.masks, found.masks, index, nearest)))
+        result = result.and_of(
+            Difference(
+                float(boxes_apart[nearest]),
+                float(scores_apart[nearest]),
+                1,
+                0,
+                _masks_apart(expected.masks, found.masks, index, nearest),
+            )
+        )
     alone = np.array(alone + list(found.scores[free]))
     at_the_end = int((alone <= end).sum())
     return result.and_of(Difference(0.0, 0.0, 0, len(alone) - min(at_the_end, most // 10)))
@@ -103,8 +117,9 @@ def found_again(expected, found, least_score, overlap, near):
         if score < least_score:
             break
         wanted += 1
-        overlaps = np.where(free & (found.classes == class_id) & (np.abs(found.scores - score) <= near),
-                            _overlaps(box, found.boxes), 0)
+        overlaps = np.where(
+            free & (found.classes == class_id) & (np.abs(found.scores - score) <= near), _overlaps(box, found.boxes), 0
+        )
         if len(overlaps) and overlaps.max() >= overlap:
             free[overlaps.argmax()] = False
             again += 1

@@ -4,6 +4,7 @@ TensorFlow's C++ and Python logs go to file descriptors 1 and 2. `Console` keeps
 both descriptors at RUN_DIR/train.log, so that the console shows only sentences meant for people and nothing is lost.
 With LOG_LEVEL=debug the descriptors stay where they are.
 """
+
 import faulthandler
 import os
 import sys
@@ -65,7 +66,7 @@ class Console(object):
             try:
                 self._log.write(text)
             except OSError:
-                pass        # the disk may be full, and people must still hear of it
+                pass  # the disk may be full, and people must still hear of it
 
     def say_from_signal(self, sentence):
         """As `say`, from a signal handler: it may have interrupted a write, and buffered files are not re-entrant."""
@@ -86,6 +87,7 @@ class Console(object):
     def table(self, table):
         """A rich.table.Table; as wide as the terminal, 110 columns elsewhere."""
         from rich.console import Console as RichConsole
+
         width = None if self._terminal.isatty() else 110
         for target in filter(None, (self._terminal, self._log)):
             RichConsole(file=target, width=width, highlight=False).print(table)
@@ -107,8 +109,14 @@ class Console(object):
         """Shows that `done` of `total` (int; total may be 0: unknown) is reached, with `text` beside it."""
         if self._terminal.isatty():
             if self._bar is None:
-                self._bar = tqdm(total=total or None, initial=done, unit=" " + unit, file=self._terminal,
-                                 dynamic_ncols=True, leave=False)
+                self._bar = tqdm(
+                    total=total or None,
+                    initial=done,
+                    unit=" " + unit,
+                    file=self._terminal,
+                    dynamic_ncols=True,
+                    leave=False,
+                )
             self._bar.set_postfix_str(text, refresh=False)
             self._bar.update(done - self._bar.n)
             return

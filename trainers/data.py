@@ -1,4 +1,5 @@
 """entrypoint.py data: makes the dataset that the settings mean, or the one that is named."""
+
 import os
 
 from trainers import dataset
@@ -17,20 +18,26 @@ def make(settings, console, arguments):
         arguments: [] for the dataset of the settings, else its name and data_prep's options.
     """
     from data_prep.__main__ import main as data_prep
+
     name = arguments[0] if arguments else dataset.locate(settings)[0]
     if name not in dataset.NAMED and not arguments:
-        return 0    # a folder of the user's own
+        return 0  # a folder of the user's own
     if name not in dataset.NAMED + FORMATS:
-        raise Refused("There is no dataset %s to make." % name,
-                      "Name one of %s." % ", ".join(dataset.NAMED + FORMATS), SETTINGS_REFUSED)
+        raise Refused(
+            "There is no dataset %s to make." % name,
+            "Name one of %s." % ", ".join(dataset.NAMED + FORMATS),
+            SETTINGS_REFUSED,
+        )
     options = arguments[1:]
     if name in FORMATS:
-        return data_prep(arguments)     # --source and --out are the user's own
+        return data_prep(arguments)  # --source and --out are the user's own
     if name == "pets" and not arguments:
         if not os.path.exists(os.path.join(settings.data_dir, "pets", dataset.DATASET_FILE)):
-            raise Refused("DATASET=pets, but %s holds no dataset.json." % os.path.join(settings.data_dir, "pets"),
-                          "Make it first: make pets-tfrecord, or docker compose run --rm data pets.",
-                          PREFLIGHT_FAILED)
+            raise Refused(
+                "DATASET=pets, but %s holds no dataset.json." % os.path.join(settings.data_dir, "pets"),
+                "Make it first: make pets-tfrecord, or docker compose run --rm data pets.",
+                PREFLIGHT_FAILED,
+            )
         return 0
     if name == "pets" and "--source" not in options and "--download" not in options:
         options = options + ["--download"]
@@ -43,4 +50,5 @@ def ensure(settings, console):
     if name == "mini-pets" and not os.path.exists(os.path.join(folder, dataset.DATASET_FILE)):
         console.say("Making the built-in dataset mini-pets in %s." % folder)
         from data_prep import mini_pets
+
         mini_pets.prepare(folder)

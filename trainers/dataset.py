@@ -1,4 +1,5 @@
 """Finds the dataset a run trains on and reads its dataset.json."""
+
 import difflib
 import glob
 import os
@@ -13,6 +14,7 @@ NAMED = ("pets", "mini-pets")
 
 class Dataset(NamedTuple):
     """A prepared dataset: `folder` holds the shards, the label map and dataset.json (`description`)."""
+
     name: str
     folder: str
     found_how: str
@@ -66,9 +68,11 @@ def locate(settings):
         folder = settings.dataset.rstrip("/")
         return os.path.basename(os.path.abspath(folder)), folder, "DATASET=%s" % settings.dataset
     near = difflib.get_close_matches(settings.dataset, NAMED, n=1)
-    raise Refused("DATASET=%s is neither %s nor a folder." % (settings.dataset, " nor ".join(NAMED)),
-                  "Did you mean %s?" % near[0] if near else "Name a folder that holds a dataset.json.",
-                  SETTINGS_REFUSED)
+    raise Refused(
+        "DATASET=%s is neither %s nor a folder." % (settings.dataset, " nor ".join(NAMED)),
+        "Did you mean %s?" % near[0] if near else "Name a folder that holds a dataset.json.",
+        SETTINGS_REFUSED,
+    )
 
 
 def load(settings):
@@ -78,17 +82,25 @@ def load(settings):
         Refused: exit code 3 when it is missing, incomplete, or its shards do not pass data_prep's quick check.
     """
     name, folder, found_how = locate(settings)
-    how_to_make = {"pets": "Make it with: make pets-tfrecord.",
-                   "mini-pets": "Make it with: make mini-pets."}.get(name, "Make it with: python -m data_prep --help.")
+    how_to_make = {"pets": "Make it with: make pets-tfrecord.", "mini-pets": "Make it with: make mini-pets."}.get(
+        name, "Make it with: python -m data_prep --help."
+    )
     description = read_json(os.path.join(folder, DATASET_FILE), how_to_make)
     if description is None:
-        raise Refused("%s holds no dataset.json: the dataset is missing or was not finished." % folder, how_to_make,
-                      PREFLIGHT_FAILED)
+        raise Refused(
+            "%s holds no dataset.json: the dataset is missing or was not finished." % folder,
+            how_to_make,
+            PREFLIGHT_FAILED,
+        )
     from data_prep import check
+
     problems = check.quick(folder)
     if problems:
-        raise Refused("The records in %s cannot be trained on: %s" % (folder, "; ".join(problems)),
-                      "Delete %s and make it again. %s" % (folder, how_to_make), PREFLIGHT_FAILED)
+        raise Refused(
+            "The records in %s cannot be trained on: %s" % (folder, "; ".join(problems)),
+            "Delete %s and make it again. %s" % (folder, how_to_make),
+            PREFLIGHT_FAILED,
+        )
     dataset = Dataset(name, folder, found_how, description)
     for split in ("train", "val"):
         if not glob.glob(dataset.pattern(split)):

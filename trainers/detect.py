@@ -1,4 +1,5 @@
 """entrypoint.py detect: draws what an exported model finds on pictures. It needs the export and no run."""
+
 import argparse
 import functools
 import io
@@ -29,15 +30,20 @@ def detect(settings, console, arguments):
     StopRequest(console.say_from_signal).install()
     for name in (FROZEN, LABEL_MAP):
         if not os.path.isfile(os.path.join(asked.model, name)):
-            raise Refused("%s is not the folder of an export (no %s in it)." % (asked.model, name),
-                          "Name what `entrypoint.py export` made, RUN_DIR/export/STEP by default.")
+            raise Refused(
+                "%s is not the folder of an export (no %s in it)." % (asked.model, name),
+                "Name what `entrypoint.py export` made, RUN_DIR/export/STEP by default.",
+            )
     targets = _targets(asked.images, asked.out)
     try:
         os.makedirs(asked.out, exist_ok=True)
         console.capture(os.path.join(asked.out, LOG), debug=settings.log_level.value == "debug")
     except OSError as error:
-        raise Refused("%s cannot be written: %s." % (asked.out, error.strerror), "Name another folder with --out.",
-                      PREFLIGHT_FAILED)
+        raise Refused(
+            "%s cannot be written: %s." % (asked.out, error.strerror),
+            "Name another folder with --out.",
+            PREFLIGHT_FAILED,
+        )
     model, names = _load(asked.model)
     began, done, failed = time.time(), [], []
     for image, target in zip(asked.images, targets):
@@ -47,25 +53,36 @@ def detect(settings, console, arguments):
             failed.append({"file": image, "why": str(why)})
         console.progress(len(done) + len(failed), len(targets), "", "picture")
     console.end_progress()
-    write_json(os.path.join(asked.out, RESULTS), {
-        "model": os.path.abspath(asked.model), "min_score": asked.min_score, "pictures": done, "failed": failed})
+    write_json(
+        os.path.join(asked.out, RESULTS),
+        {"model": os.path.abspath(asked.model), "min_score": asked.min_score, "pictures": done, "failed": failed},
+    )
     for one in failed:
         console.error("%s: %s." % (one["file"], one["why"]))
-    console.say("Drew %d objects with a score of %.2g and more on %d pictures into %s, in %s on the CPU%s." % (
-        sum(len(one["detections"]) for one in done), asked.min_score, len(done), asked.out,
-        duration(time.time() - began), "; %d could not be used" % len(failed) if failed else ""))
+    console.say(
+        "Drew %d objects with a score of %.2g and more on %d pictures into %s, in %s on the CPU%s."
+        % (
+            sum(len(one["detections"]) for one in done),
+            asked.min_score,
+            len(done),
+            asked.out,
+            duration(time.time() - began),
+            "; %d could not be used" % len(failed) if failed else "",
+        )
+    )
     return PREFLIGHT_FAILED if failed else 0
 
 
 def _arguments(arguments):
     parser = argparse.ArgumentParser(
-        prog="entrypoint.py detect", description="Draws what an exported model finds on pictures, and writes "
-        "detections.json beside them.")
+        prog="entrypoint.py detect",
+        description="Draws what an exported model finds on pictures, and writes detections.json beside them.",
+    )
     parser.add_argument("--model", metavar="DIR", required=True, help="a folder that `entrypoint.py export` made")
-    parser.add_argument("--out", metavar="DIR", default="detections", help="where the drawn pictures go; default "
-                        "%(default)s")
-    parser.add_argument("--min-score", metavar="SCORE", type=float, default=0.5,
-                        help="0 to 1; default %(default)s")
+    parser.add_argument(
+        "--out", metavar="DIR", default="detections", help="where the drawn pictures go; default %(default)s"
+    )
+    parser.add_argument("--min-score", metavar="SCORE", type=float, default=0.5, help="0 to 1; default %(default)s")
     parser.add_argument("images", metavar="IMAGES", nargs="+", help="pictures of any format that Pillow reads")
     asked = parser.parse_args(arguments)
     if not 0 <= asked.min_score <= 1:
@@ -85,8 +102,11 @@ def _targets(images, out):
             target = os.path.join(out, "%s-%d%s" % (stem, number, ending))
         targets.append(target)
     for image in images:
-        written = [target for target in targets if os.path.exists(image) and os.path.exists(target)
-                   and os.path.samefile(image, target)]
+        written = [
+            target
+            for target in targets
+            if os.path.exists(image) and os.path.exists(target) and os.path.samefile(image, target)
+        ]
         if written:
             raise Refused("%s would be drawn over." % image, "Name another folder with --out.")
     return targets
@@ -96,18 +116,23 @@ def _load(folder):
     """(inference.FrozenGraph, class names by id) of an export."""
     device_choice.hide_the_rest(device_choice.Devices("cpu", 1, "-1", ("/cpu:0",)))
     from trainers.quiet import import_tensorflow
+
     import_tensorflow()
     from google.protobuf import text_format
     from object_detection.utils import label_map_util
+
     from trainers import inference
+
     path = os.path.join(folder, LABEL_MAP)
     try:
         categories = label_map_util.create_category_index_from_labelmap(path, use_display_name=True)
     # Where it is no text proto, the API tries it as bytes, and fails with a TypeError.
     except (text_format.ParseError, UnicodeDecodeError, TypeError, ValueError) as error:
         why = "it is no text proto" if isinstance(error, TypeError) else str(error).rstrip(".")
-        raise Refused("%s cannot be read as a label map: %s." % (path, why),
-                      "Export the model again, or take the label map of its dataset.")
+        raise Refused(
+            "%s cannot be read as a label map: %s." % (path, why),
+            "Export the model again, or take the label map of its dataset.",
+        )
     names = {class_id: category["name"] for class_id, category in categories.items()}
     return inference.FrozenGraph(os.path.join(folder, FROZEN)), names
 
@@ -115,6 +140,7 @@ def _load(folder):
 def _detect(model, names, path, target, min_score):
     """Detects in one picture and draws it; returns its entry for detections.json. Raises ValueError: unusable."""
     from trainers import draw
+
     image = _upright(path)
     found = model.detect(np.asarray(image))
     kept = found.take(found.scores >= min_score)
@@ -126,18 +152,30 @@ def _detect(model, names, path, target, min_score):
     encoded = io.BytesIO()
     drawn.save(encoded, "JPEG" if target.endswith(".jpg") else "PNG", quality=95)
     files.write(target, encoded.getvalue())
-    detections = [{"class": label, "id": int(class_id), "score": round(float(score), 4),
-                   "box_pixels": dict(zip(("ymin", "xmin", "ymax", "xmax"), map(float, box)))}
-                  for label, class_id, score, box in zip(labels, kept.classes, kept.scores, boxes)]
+    detections = [
+        {
+            "class": label,
+            "id": int(class_id),
+            "score": round(float(score), 4),
+            "box_pixels": dict(zip(("ymin", "xmin", "ymax", "xmax"), map(float, box))),
+        }
+        for label, class_id, score, box in zip(labels, kept.classes, kept.scores, boxes)
+    ]
     for detection, mask in zip(detections, () if masks is None else masks):
         detection["mask_rle"] = _run_lengths(mask)
-    return {"file": path, "drawn": os.path.basename(target), "width": image.width, "height": image.height,
-            "detections": detections}
+    return {
+        "file": path,
+        "drawn": os.path.basename(target),
+        "width": image.width,
+        "height": image.height,
+        "detections": detections,
+    }
 
 
 @functools.lru_cache(maxsize=None)
 def _placing():
     from trainers import inference
+
     return inference.MasksInPicture()
 
 
@@ -151,6 +189,7 @@ def _masks(found, size):
 def _run_lengths(mask):
     """A mask [height, width] as COCO's compressed run lengths, which pycocotools.mask.decode reads."""
     from pycocotools import mask as coco_masks
+
     encoded = coco_masks.encode(np.asfortranarray(mask))
     return {"size": [int(side) for side in encoded["size"]], "counts": encoded["counts"].decode("ascii")}
 
@@ -158,7 +197,9 @@ def _run_lengths(mask):
 def _upright(path):
     """The picture of a file as data_prep makes the records': upright, RGB. Raises ValueError."""
     from PIL import Image
+
     from data_prep import pictures
+
     try:
         with open(path, "rb") as file:
             return Image.open(io.BytesIO(pictures.load(file.read()).encoded)).convert("RGB")

@@ -1,4 +1,5 @@
 """Devices asked = devices used: decided before TensorFlow is imported, checked again once it sees them."""
+
 import os
 from typing import NamedTuple, Tuple
 
@@ -10,6 +11,7 @@ DEFAULT_VIRTUAL_CPUS = 2
 
 class Devices(NamedTuple):
     """The devices of a run; `names` are TensorFlow device names, one a replica or clone."""
+
     kind: str
     count: int
     cuda_visible_devices: str
@@ -34,8 +36,11 @@ def visible(gpus, cuda_visible_devices):
         return [str(index) for index in range(len(gpus))]
     entries = []
     for entry in (part.strip() for part in cuda_visible_devices.split(",")):
-        known = (int(entry) < len(gpus)) if entry.isdigit() else (
-            entry.startswith("GPU-") and any(uuid.startswith(entry) for uuid, _ in gpus))
+        known = (
+            (int(entry) < len(gpus))
+            if entry.isdigit()
+            else (entry.startswith("GPU-") and any(uuid.startswith(entry) for uuid, _ in gpus))
+        )
         if not known:
             break
         entries.append(entry)
@@ -61,19 +66,25 @@ def choose(settings, gpus):
     entries = visible(gpus, settings.cuda_visible_devices)
     if not entries:
         if (settings.cuda_visible_devices or "").startswith("MIG-"):
-            raise Refused("CUDA_VISIBLE_DEVICES=%s is a part of a GPU, as MIG makes them, and trainings use whole "
-                          "ones." % settings.cuda_visible_devices,
-                          "Name a GPU by its index or its UUID (nvidia-smi -L).", PREFLIGHT_FAILED)
+            raise Refused(
+                "CUDA_VISIBLE_DEVICES=%s is a part of a GPU, as MIG makes them, and trainings use whole "
+                "ones." % settings.cuda_visible_devices,
+                "Name a GPU by its index or its UUID (nvidia-smi -L).",
+                PREFLIGHT_FAILED,
+            )
         restricted = " among CUDA_VISIBLE_DEVICES=%s" % settings.cuda_visible_devices if gpus else ""
-        raise Refused("DEVICE=gpu, but no GPU is visible%s." % restricted,
-                      "Set DEVICE=cpu to train on virtual CPU devices, or check the driver with nvidia-smi.",
-                      PREFLIGHT_FAILED)
+        raise Refused(
+            "DEVICE=gpu, but no GPU is visible%s." % restricted,
+            "Set DEVICE=cpu to train on virtual CPU devices, or check the driver with nvidia-smi.",
+            PREFLIGHT_FAILED,
+        )
     count = settings.num_gpus or len(entries)
     if count > len(entries):
-        raise Refused("NUM_GPUS=%d, but %d GPU%s visible." % (count, len(entries),
-                                                              " is" if len(entries) == 1 else "s are"),
-                      "Set NUM_GPUS=%d, or make more GPUs visible (TRAIN_GPUS, CUDA_VISIBLE_DEVICES)." % len(entries),
-                      PREFLIGHT_FAILED)
+        raise Refused(
+            "NUM_GPUS=%d, but %d GPU%s visible." % (count, len(entries), " is" if len(entries) == 1 else "s are"),
+            "Set NUM_GPUS=%d, or make more GPUs visible (TRAIN_GPUS, CUDA_VISIBLE_DEVICES)." % len(entries),
+            PREFLIGHT_FAILED,
+        )
     return Devices("gpu", count, ",".join(entries[:count]), tuple("/gpu:%d" % index for index in range(count)))
 
 
@@ -100,10 +111,11 @@ def session_config(devices):
     that is not there, `check_session_devices` refuses.
     """
     import tensorflow.compat.v1 as tf
+
     config = tf.ConfigProto(allow_soft_placement=True)
     # Grappler goes over a graph once, not twice: for each kind of call before the first step that is a second or more.
     # benchmarks.startup measures it; the steps are as fast.
-    config.graph_options.rewrite_options.meta_optimizer_iterations = 1      # RewriterConfig.ONE
+    config.graph_options.rewrite_options.meta_optimizer_iterations = 1  # RewriterConfig.ONE
     config.gpu_options.allow_growth = True
     if devices.kind == "cpu":
         config.device_count["CPU"] = devices.count
@@ -113,10 +125,14 @@ def session_config(devices):
 def check_session_devices(devices):
     """Refuses to go on unless TensorFlow really has the devices of the run (it may lack a CUDA library, say)."""
     import tensorflow.compat.v1 as tf
+
     with tf.Graph().as_default(), tf.Session(config=session_config(devices)) as session:
         there = [device.name for device in session.list_devices() if device.device_type == devices.kind.upper()]
     if len(there) < devices.count:
-        raise Refused("%d %s device%s asked for, but TensorFlow has %d." % (
-            devices.count, devices.kind.upper(), "s are" if devices.count > 1 else " is", len(there)),
+        raise Refused(
+            "%d %s device%s asked for, but TensorFlow has %d."
+            % (devices.count, devices.kind.upper(), "s are" if devices.count > 1 else " is", len(there)),
             "For GPUs, look in train.log for a CUDA library that could not be loaded: the image or the driver does "
-            "not fit; DEVICE=cpu trains without GPUs.", PREFLIGHT_FAILED)
+            "not fit; DEVICE=cpu trains without GPUs.",
+            PREFLIGHT_FAILED,
+        )

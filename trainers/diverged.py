@@ -3,6 +3,7 @@
 A step's loss may be finite while its update breaks the weights; a checkpoint saved then is no good, and only the next
 step's loss shows it.
 """
+
 import os
 
 from trainers.checkpoint_files import files_of, problem
@@ -16,6 +17,7 @@ def broken_variable(prefix):
     """Name of a variable of a checkpoint that holds a value that is not finite; None where all are."""
     import numpy as np
     import tensorflow.compat.v1 as tf
+
     reader = tf.train.NewCheckpointReader(prefix)
     for name, dtype in sorted(reader.get_variable_to_dtype_map().items()):
         if dtype.is_floating and not np.isfinite(reader.get_tensor(name)).all():
@@ -38,11 +40,17 @@ def refused(how, folder, say):
             break
         for path in files_of(prefix):
             os.replace(path, os.path.join(folder, ASIDE + os.path.basename(path)))
-        say("Checkpoint %s holds weights that are not finite (%s). It is kept as %s*." % (
-            prefix, name, os.path.join(folder, ASIDE + os.path.basename(prefix))))
+        say(
+            "Checkpoint %s holds weights that are not finite (%s). It is kept as %s*."
+            % (prefix, name, os.path.join(folder, ASIDE + os.path.basename(prefix)))
+        )
     newest = newest_checkpoint(folder)
-    return Refused("Training diverged: %s." % how, "Lower the learning rate or check the data; the newest "
-                   "checkpoint is %s." % (newest[0] if newest else "not there"), DIVERGED)
+    return Refused(
+        "Training diverged: %s." % how,
+        "Lower the learning rate or check the data; the newest "
+        "checkpoint is %s." % (newest[0] if newest else "not there"),
+        DIVERGED,
+    )
 
 
 def refuse_broken_weights(folder, say):

@@ -1,4 +1,5 @@
 """Draws detections on pictures, as a sheet that people look at."""
+
 import collections
 import glob
 import io
@@ -8,9 +9,8 @@ import numpy as np
 CELL = 320
 COLUMNS = 4
 MIN_SCORE = 0.5
-TINT = 100      # of 255: how much of a mask's colour covers the picture
-COLOURS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#008080", "#9a6324", "#800000", "#808000",
-           "#000075")
+TINT = 100  # of 255: how much of a mask's colour covers the picture
+COLOURS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#008080", "#9a6324", "#800000", "#808000", "#000075")
 
 
 def sheet(pictures, names, title):
@@ -22,12 +22,15 @@ def sheet(pictures, names, title):
         title: line above the sheet.
     """
     import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
+
     columns = min(COLUMNS, max(1, len(pictures)))
     rows = max(1, -(-len(pictures) // columns))
-    figure, axes = pyplot.subplots(rows, columns, squeeze=False,
-                                   figsize=(columns * CELL / 100.0, rows * CELL / 100.0 + 0.3), dpi=100)
+    figure, axes = pyplot.subplots(
+        rows, columns, squeeze=False, figsize=(columns * CELL / 100.0, rows * CELL / 100.0 + 0.3), dpi=100
+    )
     for axis in axes.flat:
         axis.axis("off")
     for axis, picture in zip(axes.flat, pictures):
@@ -50,7 +53,9 @@ def with_originals(pictures, patterns):
         patterns: file name patterns of the records they come from.
     """
     from PIL import Image
+
     from data_prep import records
+
     wanted = {picture.source_id for picture in pictures if picture.source_id}
     originals, times = {}, collections.Counter()
     for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
@@ -62,22 +67,29 @@ def with_originals(pictures, patterns):
                 image = Image.open(io.BytesIO(features["image/encoded"][0])).convert("RGB")
                 image.thumbnail((2 * CELL, 2 * CELL))
                 originals[source_id] = np.asarray(image)
-    return [picture._replace(image=originals[picture.source_id]) if times[picture.source_id] == 1 else picture
-            for picture in pictures]
+    return [
+        picture._replace(image=originals[picture.source_id]) if times[picture.source_id] == 1 else picture
+        for picture in pictures
+    ]
 
 
 def _draw(axis, picture, names):
     from matplotlib.patches import Rectangle
+
     height, width = picture.size
     extent = (0, width, height, 0)
     axis.imshow(picture.image, extent=extent, interpolation="bicubic")
     for mask in () if picture.true_masks is None else picture.true_masks:
-        if 0 < mask.sum() < mask.size:      # else it has no outline
-            axis.contour(mask, levels=[0.5], colors="white", linewidths=0.8, linestyles="dashed", extent=extent,
-                         origin="upper")
+        if 0 < mask.sum() < mask.size:  # else it has no outline
+            axis.contour(
+                mask, levels=[0.5], colors="white", linewidths=0.8, linestyles="dashed", extent=extent, origin="upper"
+            )
     for ymin, xmin, ymax, xmax in np.asarray(picture.true_boxes):
-        axis.add_patch(Rectangle((xmin, ymin), xmax - xmin, ymax - ymin, fill=False, linewidth=1.2, linestyle="--",
-                                 edgecolor="white"))
+        axis.add_patch(
+            Rectangle(
+                (xmin, ymin), xmax - xmin, ymax - ymin, fill=False, linewidth=1.2, linestyle="--", edgecolor="white"
+            )
+        )
     for index, (box, score, class_id) in enumerate(zip(picture.boxes, picture.scores, picture.classes)):
         if score < MIN_SCORE:
             continue
@@ -88,9 +100,16 @@ def _draw(axis, picture, names):
         axis.add_patch(Rectangle((xmin, ymin), xmax - xmin, ymax - ymin, fill=False, linewidth=2, edgecolor=colour))
         # A dollar sign would begin a formula.
         text = "%s %.2f" % (names[int(class_id)].replace("$", r"\$"), score)
-        axis.text(xmin, max(ymin, 0), text, fontsize=7, color="white",
-                  verticalalignment="bottom", clip_on=True,
-                  bbox={"facecolor": colour, "edgecolor": "none", "pad": 1})
+        axis.text(
+            xmin,
+            max(ymin, 0),
+            text,
+            fontsize=7,
+            color="white",
+            verticalalignment="bottom",
+            clip_on=True,
+            bbox={"facecolor": colour, "edgecolor": "none", "pad": 1},
+        )
 
 
 def _colour(class_id):
@@ -99,7 +118,7 @@ def _colour(class_id):
 
 def _tint(mask, colour):
     """A mask [height, width] as an RGBA picture, uint8 [height, width, 4]: the colour inside, nothing outside."""
-    red, green, blue = (int(colour[at:at + 2], 16) for at in (1, 3, 5))
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     tinted = np.zeros(mask.shape + (4,), np.uint8)
     tinted[mask > 0] = (red, green, blue, TINT)
     return tinted
@@ -114,8 +133,9 @@ def on_picture(image, boxes, scores, classes, labels, masks=None):
         scores: [n]; classes: [n], ids from 1, which choose the colour; labels: n class names.
         masks: None, or [n, height, width] of the picture's size, 1 inside.
     """
-    from PIL import Image, ImageDraw, ImageFont
     from matplotlib import font_manager
+    from PIL import Image, ImageDraw, ImageFont
+
     drawn = image.copy()
     for index in np.argsort(scores) if masks is not None else ():
         tint = Image.fromarray(_tint(masks[index], _colour(classes[index])))

@@ -1,4 +1,5 @@
 """Early stopping: the evaluation asks by a file in RUN_DIR, and the training looks for it when it has saved."""
+
 import contextlib
 import os
 

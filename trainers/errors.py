@@ -26,5 +26,8 @@ class Refused(Exception):
 def refuse_arguments(command, arguments):
     """For commands that take none: raises Refused where there are any."""
     if arguments:
-        raise Refused("%s takes no arguments: %s." % (command, " ".join(arguments)),
-                      "Settings are environment variables.", SETTINGS_REFUSED)
+        raise Refused(
+            "%s takes no arguments: %s." % (command, " ".join(arguments)),
+            "Settings are environment variables.",
+            SETTINGS_REFUSED,
+        )

@@ -2,6 +2,7 @@
 
 A plain loop over the API's input function, model and evaluators: one graph, one session, a restore a checkpoint.
 """
+
 import collections
 import math
 import unicodedata
@@ -35,6 +36,7 @@ class Picture(NamedTuple):
     that size; masks are uint8 [n, height, width] of that size, 1 inside, and None for a model that learns none. Of
     what was detected, only what scores draw.MIN_SCORE and more is kept.
     """
+
     source_id: str
     image: Any
     size: Any
@@ -53,6 +55,7 @@ class OfClass(NamedTuple):
     boxes: how many validation boxes there are. ap50: Pascal's AP at IOU 0.5. ap: COCO's, the mean over IOU 0.5,
     0.55, ... 0.95. mask_ap: the same with the overlap of masks.
     """
+
     boxes: int
     ap50: float
     ap: float
@@ -62,6 +65,7 @@ class OfClass(NamedTuple):
 class Evaluation(NamedTuple):
     """`metrics` by the API's names, without those that nothing was there to measure for; `per_class` by class name,
     in id order; `weights` says which were used."""
+
     step: int
     images: int
     metrics: Dict[str, float]
@@ -83,7 +87,8 @@ class Evaluator(object):
         self._configs = configs
         self._keep = pictures
         self._categories = label_map_util.create_category_index_from_labelmap(
-            configs["eval_input_config"].label_map_path, use_display_name=True)
+            configs["eval_input_config"].label_map_path, use_display_name=True
+        )
         self._graph = tf.Graph()
         with self._graph.as_default():
             self._iterator, self._results, self._losses = _build(configs)
@@ -139,10 +144,10 @@ class Evaluator(object):
 
     def _evaluators(self):
         categories = list(self._categories.values())
-        masks = (DETECTIONS.detection_masks in self._results
-                 and GROUNDTRUTH.groundtruth_instance_masks in self._results)
+        masks = DETECTIONS.detection_masks in self._results and GROUNDTRUTH.groundtruth_instance_masks in self._results
         return coco_by_class.evaluators(categories, masks) + [
-            object_detection_evaluation.PascalDetectionEvaluator(categories)]
+            object_detection_evaluation.PascalDetectionEvaluator(categories)
+        ]
 
     def _restore(self, checkpoint):
         """Restores what weights.choose takes for the config's wish; returns what to say of it."""
@@ -156,8 +161,7 @@ class Evaluator(object):
 
 def _build(configs):
     """The evaluation graph: (iterator, results of one picture, losses of one picture by name)."""
-    eval_input_fn = inputs.create_eval_input_fn(
-        configs["eval_config"], configs["eval_input_config"], configs["model"])
+    eval_input_fn = inputs.create_eval_input_fn(configs["eval_config"], configs["eval_input_config"], configs["model"])
     iterator = tf.data.make_initializable_iterator(eval_input_fn())
     features, labels = iterator.get_next()
     model = model_builder.build(configs["model"], is_training=False, add_summaries=False)
@@ -166,17 +170,24 @@ def _build(configs):
     shapes = features[GROUNDTRUTH.true_image_shape]
     predictions = model.predict(features[GROUNDTRUTH.image], shapes)
     detections = model.postprocess(predictions, shapes)
-    losses = {name if name.startswith(LOSS_PREFIX) else LOSS_PREFIX + name: loss
-              for name, loss in model.loss(predictions, shapes).items()}
+    losses = {
+        name if name.startswith(LOSS_PREFIX) else LOSS_PREFIX + name: loss
+        for name, loss in model.loss(predictions, shapes).items()
+    }
     if "graph_rewriter_config" in configs:
         graph_rewriter_builder.build(configs["graph_rewriter_config"], is_training=False)()
-    groundtruth = model_lib._prepare_groundtruth_for_eval(     # pylint: disable=protected-access; the API is pinned
-        model, False, configs["eval_input_config"].max_number_of_boxes)
+    groundtruth = model_lib._prepare_groundtruth_for_eval(  # pylint: disable=protected-access; the API is pinned
+        model, False, configs["eval_input_config"].max_number_of_boxes
+    )
     results = eval_util.result_dict_for_batched_example(
-        features[GROUNDTRUTH.original_image], features[inputs.HASH_KEY], detections, groundtruth,
+        features[GROUNDTRUTH.original_image],
+        features[inputs.HASH_KEY],
+        detections,
+        groundtruth,
         scale_to_absolute=True,
         original_image_spatial_shapes=features[GROUNDTRUTH.original_image_spatial_shape],
-        true_image_shapes=shapes)
+        true_image_shapes=shapes,
+    )
     results[TRUE_SHAPE] = shapes
     results[SOURCE_ID] = features.get(GROUNDTRUTH.source_id, tf.constant([""]))
     return iterator, results, losses
@@ -195,21 +206,28 @@ def of_classes(metrics, names, boxes):
         names: class names by id.
         boxes: how many validation boxes there are, by id.
     """
+
     def of_class(class_id, name):
         # The API's Pascal evaluator decomposes letters with accents, in the names of its metrics.
         ap50 = metrics.get(AP50_OF_CLASS + unicodedata.normalize("NFKD", name))
-        return OfClass(boxes.get(class_id, 0), ap50, metrics.get(BOX_AP_OF_CLASS + name),
-                       metrics.get(MASK_AP_OF_CLASS + name))
-    return collections.OrderedDict(
-        (names[class_id], of_class(class_id, names[class_id])) for class_id in sorted(names))
+        return OfClass(
+            boxes.get(class_id, 0), ap50, metrics.get(BOX_AP_OF_CLASS + name), metrics.get(MASK_AP_OF_CLASS + name)
+        )
+
+    return collections.OrderedDict((names[class_id], of_class(class_id, names[class_id])) for class_id in sorted(names))
 
 
 def _ground_truth(result):
     """Ground truth of one picture, padding cut off."""
     count = int(result[GROUNDTRUTH.num_groundtruth_boxes][0])
-    keys = (GROUNDTRUTH.groundtruth_boxes, GROUNDTRUTH.groundtruth_classes, GROUNDTRUTH.groundtruth_is_crowd,
-            GROUNDTRUTH.groundtruth_area, GROUNDTRUTH.groundtruth_difficult,
-            GROUNDTRUTH.groundtruth_instance_masks)
+    keys = (
+        GROUNDTRUTH.groundtruth_boxes,
+        GROUNDTRUTH.groundtruth_classes,
+        GROUNDTRUTH.groundtruth_is_crowd,
+        GROUNDTRUTH.groundtruth_area,
+        GROUNDTRUTH.groundtruth_difficult,
+        GROUNDTRUTH.groundtruth_instance_masks,
+    )
     truth = {key: result[key][0][:count] for key in keys if key in result}
     if GROUNDTRUTH.groundtruth_difficult in truth:
         truth[GROUNDTRUTH.groundtruth_difficult] = truth[GROUNDTRUTH.groundtruth_difficult].astype(bool)
@@ -218,8 +236,12 @@ def _ground_truth(result):
 
 def _detections(result):
     count = int(result[DETECTIONS.num_detections][0])
-    keys = (DETECTIONS.detection_boxes, DETECTIONS.detection_scores, DETECTIONS.detection_classes,
-            DETECTIONS.detection_masks)
+    keys = (
+        DETECTIONS.detection_boxes,
+        DETECTIONS.detection_scores,
+        DETECTIONS.detection_classes,
+        DETECTIONS.detection_masks,
+    )
     return {key: result[key][0][:count] for key in keys if key in result}
 
 
@@ -230,8 +252,15 @@ def _picture(result, found, truth):
     seen = result["original_image"][0][:height, :width].astype("uint8")
     shown = np.flatnonzero(found[DETECTIONS.detection_scores] >= draw.MIN_SCORE)
     masks = found.get(DETECTIONS.detection_masks)
-    return Picture(result[SOURCE_ID][0].decode("utf-8"), seen, size,
-                   found[DETECTIONS.detection_boxes][shown], found[DETECTIONS.detection_scores][shown],
-                   found[DETECTIONS.detection_classes][shown], truth[GROUNDTRUTH.groundtruth_boxes],
-                   truth[GROUNDTRUTH.groundtruth_classes], None if masks is None else masks[shown],
-                   truth.get(GROUNDTRUTH.groundtruth_instance_masks))
+    return Picture(
+        result[SOURCE_ID][0].decode("utf-8"),
+        seen,
+        size,
+        found[DETECTIONS.detection_boxes][shown],
+        found[DETECTIONS.detection_scores][shown],
+        found[DETECTIONS.detection_classes][shown],
+        truth[GROUNDTRUTH.groundtruth_boxes],
+        truth[GROUNDTRUTH.groundtruth_classes],
+        None if masks is None else masks[shown],
+        truth.get(GROUNDTRUTH.groundtruth_instance_masks),
+    )

@@ -1,4 +1,5 @@
 """entrypoint.py eval: which checkpoints are evaluated, when it ends, and what people see of it."""
+
 import contextlib
 import fcntl
 import glob
@@ -8,8 +9,10 @@ import shutil
 import time
 
 from data_prep import files
-from trainers import best, dataset as datasets, devices as device_choice, early_stop, pipeline, run_dir as runs
-from trainers import weights
+from trainers import best, early_stop, pipeline, weights
+from trainers import dataset as datasets
+from trainers import devices as device_choice
+from trainers import run_dir as runs
 from trainers.console import duration
 from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused, refuse_arguments
 from trainers.files import read_json, write_json
@@ -27,8 +30,12 @@ MAP50 = "DetectionBoxes_Precision/mAP@.50IOU"
 MASK_MAP = "DetectionMasks_Precision/mAP"
 MASK_MAP50 = "DetectionMasks_Precision/mAP@.50IOU"
 # By class, in the entries of metrics.json: the name there, the OfClass's, the heading of the table.
-PER_CLASS = (("per_class_boxes", "boxes", "boxes"), ("per_class_ap50", "ap50", "AP@.5IOU"),
-             ("per_class_ap", "ap", "COCO AP"), ("per_class_mask_ap", "mask_ap", "mask COCO AP"))
+PER_CLASS = (
+    ("per_class_boxes", "boxes", "boxes"),
+    ("per_class_ap50", "ap50", "AP@.5IOU"),
+    ("per_class_ap", "ap", "COCO AP"),
+    ("per_class_mask_ap", "mask_ap", "mask COCO AP"),
+)
 POLL_SECS = 5
 # `docker compose up train eval` starts both at once, and the training looks at devices and data before it locks its
 # run: until then an evaluation of a run to be gone on with must not take it for ended.
@@ -49,8 +56,10 @@ def evaluate(settings, console, arguments):
     health = Health()
     if mode == "once" and runs.newest_checkpoint(folder) is None:
         raise _nothing(folder)
-    console.say("Evaluating checkpoints of %s on %s (EVAL_MODE=%s)." % (
-        folder, "one GPU" if devices.kind == "gpu" else "the CPU", mode))
+    console.say(
+        "Evaluating checkpoints of %s on %s (EVAL_MODE=%s)."
+        % (folder, "one GPU" if devices.kind == "gpu" else "the CPU", mode)
+    )
     if not runs.is_training(folder):
         for sentence in runs.torn_checkpoints(folder):
             console.say(sentence + " It is left out.")
@@ -68,12 +77,16 @@ def _wait_for_a_run(folder, mode, console, health):
     while runs.newest_checkpoint(folder) is None:
         training = runs.is_training(folder)
         if mode == "until_step" and seen_training and not training and runs.newest_checkpoint(folder) is None:
-            raise Refused("The training in %s ended without a checkpoint." % folder,
-                          "Its last lines, also in %s, say why." % os.path.join(folder, runs.LOG), PREFLIGHT_FAILED)
+            raise Refused(
+                "The training in %s ended without a checkpoint." % folder,
+                "Its last lines, also in %s, say why." % os.path.join(folder, runs.LOG),
+                PREFLIGHT_FAILED,
+            )
         seen_training |= training
         if waited % 60 == 0:
-            console.say("Waiting for the first checkpoint in %s; Ctrl-C ends it, EVAL_MODE=once does not wait." %
-                        folder)
+            console.say(
+                "Waiting for the first checkpoint in %s; Ctrl-C ends it, EVAL_MODE=once does not wait." % folder
+            )
         health.beat("waiting")
         time.sleep(POLL_SECS)
         waited += POLL_SECS
@@ -92,8 +105,11 @@ class _Evaluations(object):
         self._seen_training = False
         self._out = os.path.join(folder, FOLDER)
         if not os.path.isfile(os.path.join(folder, runs.CONFIG)):
-            raise Refused("%s holds checkpoints, but no %s beside them." % (folder, runs.CONFIG),
-                          "Set RUN_DIR to the folder of a run.", SETTINGS_REFUSED)
+            raise Refused(
+                "%s holds checkpoints, but no %s beside them." % (folder, runs.CONFIG),
+                "Set RUN_DIR to the folder of a run.",
+                SETTINGS_REFUSED,
+            )
         self._config = self._read_config()
         self._evaluator = None
         self._left_out = set()
@@ -130,8 +146,9 @@ class _Evaluations(object):
         return None
 
     def _read_metrics(self):
-        return read_json(os.path.join(self._out, METRICS), "Move it away; what is still there is evaluated again."
-                         ) or {"evaluations": []}
+        return read_json(os.path.join(self._out, METRICS), "Move it away; what is still there is evaluated again.") or {
+            "evaluations": []
+        }
 
     def _read_config(self):
         """The run's effective config, with the moving averages that the settings ask for."""
@@ -155,8 +172,9 @@ class _Evaluations(object):
                 if not self._may_go_on():
                     if self._oldest_waiting():
                         break
-                    self._console.say("No training is running in %s; step %d was its last checkpoint." % (
-                        self._folder, step))
+                    self._console.say(
+                        "No training is running in %s; step %d was its last checkpoint." % (self._folder, step)
+                    )
                     return False
             self._health.beat("waiting")
             time.sleep(POLL_SECS)
@@ -171,7 +189,7 @@ class _Evaluations(object):
     def _evaluate_once(self, checkpoint, step):
         """Evaluates one checkpoint unless that was done, by this process or another; shows the result."""
         with open(os.path.join(self._out, ".lock"), "w") as lock:
-            with contextlib.suppress(OSError):      # some network file systems have no locks
+            with contextlib.suppress(OSError):  # some network file systems have no locks
                 fcntl.flock(lock, fcntl.LOCK_EX)
             metrics, identity = self._read_metrics(), _identity(checkpoint)
             entry = _done(metrics, step, identity)
@@ -181,6 +199,7 @@ class _Evaluations(object):
             else:
                 entry = self._evaluate_in_hand(checkpoint, step, dict(metrics))
         from trainers import report
+
         report.try_write(self._folder, self._console)
         self._show(entry)
 
@@ -192,8 +211,9 @@ class _Evaluations(object):
             entry = dict(self._evaluate(in_hand), checkpoint=_identity(in_hand))
             before = [one for one in metrics["evaluations"] if one["step"] != step]
             if len(before) < len(metrics["evaluations"]):
-                self._console.say("What was known of another checkpoint of step %d, from before this training, is "
-                                  "replaced." % step)
+                self._console.say(
+                    "What was known of another checkpoint of step %d, from before this training, is replaced." % step
+                )
             metrics["evaluations"] = before + [entry]
             self._keep_if_best(in_hand, entry, metrics)
             if _best(metrics) is entry:
@@ -212,7 +232,10 @@ class _Evaluations(object):
         if averages is None or averages != raw or (averages and entry["weights"] == weights.NO_AVERAGES):
             return ""
         return ", with %s weights; delete %s to have all evaluated as USE_MOVING_AVERAGE=%d says" % (
-            entry["weights"], os.path.join(self._out, METRICS), averages)
+            entry["weights"],
+            os.path.join(self._out, METRICS),
+            averages,
+        )
 
     def _keep_if_best(self, checkpoint, entry, metrics):
         """Before metrics.json says that it was evaluated: killed in between, it is evaluated and kept again."""
@@ -220,8 +243,10 @@ class _Evaluations(object):
         there = kept and (kept.step, _identity(kept.checkpoint))
         if _best(metrics) is entry and there != (entry["step"], _identity(checkpoint)):
             best.keep(self._folder, checkpoint, entry["step"], MAP, entry["metrics"].get(MAP, 0.0))
-            self._console.say("Step %d is the best so far by COCO mAP; it is kept in %s." % (
-                entry["step"], os.path.join(self._folder, best.FOLDER)))
+            self._console.say(
+                "Step %d is the best so far by COCO mAP; it is kept in %s."
+                % (entry["step"], os.path.join(self._folder, best.FOLDER))
+            )
 
     def _start_step(self):
         """The step at which the training beside began."""
@@ -237,7 +262,10 @@ class _Evaluations(object):
         since = early_stop.without_improvement(steps, metrics["best_step"], self._start_step())
         if since >= patience and not early_stop.reason(self._folder):
             why = "%d evaluations after step %d were no better (EARLY_STOP_PATIENCE=%d)" % (
-                since, metrics["best_step"], patience)
+                since,
+                metrics["best_step"],
+                patience,
+            )
             early_stop.ask(self._folder, why)
             self._console.say("The training is asked to stop at its next checkpoint: %s." % why)
 
@@ -246,8 +274,7 @@ class _Evaluations(object):
         began = time.time()
         self._health.beat("building")
         if self._evaluator is None:
-            self._console.capture(os.path.join(self._out, "eval.log"),
-                                  debug=self._settings.log_level.value == "debug")
+            self._console.capture(os.path.join(self._out, "eval.log"), debug=self._settings.log_level.value == "debug")
             self._evaluator = _build(self._config, self._devices)
         expected = self._config.eval_config.num_examples
 
@@ -258,29 +285,54 @@ class _Evaluations(object):
         result = self._evaluator.evaluate(checkpoint, on_picture)
         self._console.end_progress()
         from trainers import draw
+
         if result.images != expected:
-            raise Refused("%d of %d validation pictures were evaluated." % (result.images, expected),
-                          "The records changed since training began: make the dataset again.", PREFLIGHT_FAILED)
+            raise Refused(
+                "%d of %d validation pictures were evaluated." % (result.images, expected),
+                "The records changed since training began: make the dataset again.",
+                PREFLIGHT_FAILED,
+            )
         title = "step %d, mAP@.5IOU %s; solid: detections with a score of %.1f and more, dashed: truth" % (
-            result.step, _text(result.metrics.get(MAP50), "%.2f"), draw.MIN_SCORE)
+            result.step,
+            _text(result.metrics.get(MAP50), "%.2f"),
+            draw.MIN_SCORE,
+        )
         records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
         drawing = draw.sheet(draw.with_originals(result.pictures, records), self._evaluator.class_names, title)
         files.write(os.path.join(self._out, DRAWING), drawing)
         _write_events(self._out, result)
-        entry = {"step": result.step, "images": result.images, "images_expected": expected,
-                 "metrics": result.metrics, "weights": result.weights,
-                 "secs": round(time.time() - began, 1), "time": round(time.time(), 3)}
+        entry = {
+            "step": result.step,
+            "images": result.images,
+            "images_expected": expected,
+            "metrics": result.metrics,
+            "weights": result.weights,
+            "secs": round(time.time() - began, 1),
+            "time": round(time.time(), 3),
+        }
         entry.update((key, _of_classes(result.per_class, of_class)) for key, of_class, _ in PER_CLASS)
         return entry
 
     def _show(self, entry):
         self._console.table(table(entry))
         metrics = entry["metrics"]
-        masks = "; of masks %s and %s" % (_text(metrics[MASK_MAP]), _text(metrics.get(MASK_MAP50))) if (
-            MASK_MAP in metrics) else ""
-        self._console.say("Evaluated %d of %d pictures in %s with %s weights: COCO mAP %s, mAP@.5IOU %s%s." % (
-            entry["images"], entry["images_expected"], duration(entry["secs"]), entry["weights"],
-            _text(metrics.get(MAP)), _text(metrics.get(MAP50)), masks))
+        masks = (
+            "; of masks %s and %s" % (_text(metrics[MASK_MAP]), _text(metrics.get(MASK_MAP50)))
+            if (MASK_MAP in metrics)
+            else ""
+        )
+        self._console.say(
+            "Evaluated %d of %d pictures in %s with %s weights: COCO mAP %s, mAP@.5IOU %s%s."
+            % (
+                entry["images"],
+                entry["images_expected"],
+                duration(entry["secs"]),
+                entry["weights"],
+                _text(metrics.get(MAP)),
+                _text(metrics.get(MAP50)),
+                masks,
+            )
+        )
         self._console.say("Detections are drawn in %s." % os.path.join(self._out, DRAWING))
         self._console.say("Results are in %s." % self._folder)
 
@@ -289,6 +341,7 @@ def table(entry):
     """rich.table.Table of an entry of metrics.json, a row a class that has validation boxes, and their mean."""
     from rich.markup import escape
     from rich.table import Table
+
     columns = [(key, heading) for key, _, heading in PER_CLASS if entry.get(key)]
     made = Table(title="Step %d, by class" % entry["step"])
     made.add_column("class")
@@ -320,8 +373,11 @@ def _identity(checkpoint):
 
 def _done(metrics, step, identity):
     """The entry of a checkpoint that was evaluated; None where it was not."""
-    found = [entry for entry in metrics["evaluations"]
-             if entry["step"] == step and entry.get("checkpoint", identity) == identity]
+    found = [
+        entry
+        for entry in metrics["evaluations"]
+        if entry["step"] == step and entry.get("checkpoint", identity) == identity
+    ]
     return found[-1] if found else None
 
 
@@ -333,26 +389,35 @@ def _best(metrics):
 def _build(config, devices):
     device_choice.hide_the_rest(devices)
     from trainers.quiet import import_tensorflow
+
     import_tensorflow()
     device_choice.check_session_devices(devices)
     from object_detection.utils import config_util
+
     from trainers.evaluate import Evaluator
+
     return Evaluator(config_util.create_configs_from_pipeline_proto(config), device_choice.session_config(devices))
 
 
 def _check_records(config):
     for pattern in config.eval_input_reader[0].tf_record_input_reader.input_path:
         if not glob.glob(pattern):
-            raise Refused("The validation records %s are not there." % pattern,
-                          "Make the dataset again, or run from the folder the training ran in.", PREFLIGHT_FAILED)
+            raise Refused(
+                "The validation records %s are not there." % pattern,
+                "Make the dataset again, or run from the folder the training ran in.",
+                PREFLIGHT_FAILED,
+            )
 
 
 def _write_events(folder, result):
     import tensorflow.compat.v1 as tf
+
     writer = tf.summary.FileWriter(folder)
     values = [tf.Summary.Value(tag=name, simple_value=value) for name, value in sorted(result.metrics.items())]
     for tag, of_class in (("AP@.50IOU/", "ap50"), ("COCO_AP/", "ap"), ("COCO_mask_AP/", "mask_ap")):
-        values += [tf.Summary.Value(tag=tag + name, simple_value=value)
-                   for name, value in _of_classes(result.per_class, of_class).items()]
+        values += [
+            tf.Summary.Value(tag=tag + name, simple_value=value)
+            for name, value in _of_classes(result.per_class, of_class).items()
+        ]
     writer.add_summary(tf.Summary(value=values), result.step)
     writer.close()

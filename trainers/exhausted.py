@@ -1,4 +1,5 @@
 """What ran out, memory or disk, told from the error that it ends in."""
+
 import errno
 import re
 
@@ -7,21 +8,30 @@ from trainers.errors import PREFLIGHT_FAILED, Refused
 # What TensorFlow's InternalError says where a GPU's memory is full (tensorflow/tensorflow#7025; CUDA's own name).
 GPU_MEMORY_WORDS = ("Dst tensor is not initialized", "CUDA_ERROR_OUT_OF_MEMORY")
 # CUDA's libraries, as TensorFlow passes their errors on (tensorflow/tensorflow#34705, #38578, electra#136).
-GPU_ERROR_WORDS = ("cuDNN failed to initialize", "CUDNN_STATUS_", "CUBLAS_STATUS_", r"Blas \w+ launch failed",
-                   "CUDA_ERROR_", "no kernel image is available")
+GPU_ERROR_WORDS = (
+    "cuDNN failed to initialize",
+    "CUDNN_STATUS_",
+    "CUBLAS_STATUS_",
+    r"Blas \w+ launch failed",
+    "CUDA_ERROR_",
+    "no kernel image is available",
+)
 
 
 def disk_is_full(error):
     """True for the system's own error and for TensorFlow's, which has it in its words."""
     return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(
-        words in str(error) for words in ("No space left on device", "Disk quota exceeded"))
+        words in str(error) for words in ("No space left on device", "Disk quota exceeded")
+    )
 
 
 def memory_is_full(error):
     """True for Python's error and for TensorFlow's, whose ResourceExhaustedError may mean a disk as well."""
-    return isinstance(error, MemoryError) or (
-        type(error).__name__ == "ResourceExhaustedError" and not disk_is_full(error)) or any(
-            words in str(error) for words in GPU_MEMORY_WORDS)
+    return (
+        isinstance(error, MemoryError)
+        or (type(error).__name__ == "ResourceExhaustedError" and not disk_is_full(error))
+        or any(words in str(error) for words in GPU_MEMORY_WORDS)
+    )
 
 
 def gpu_failed(error):
@@ -30,16 +40,22 @@ def gpu_failed(error):
     if not found:
         return None
     line = next(line for line in str(error).splitlines() if found.group(0) in line)
-    return Refused("The GPU failed: %s." % re.sub(r"^ *\(\d+\) ", "", line).strip().rstrip("."),
-                   "See with nvidia-smi whether another process holds its memory, and in docs/gpus.md whether it fits "
-                   "the image; the same command goes on from the newest checkpoint.", PREFLIGHT_FAILED)
+    return Refused(
+        "The GPU failed: %s." % re.sub(r"^ *\(\d+\) ", "", line).strip().rstrip("."),
+        "See with nvidia-smi whether another process holds its memory, and in docs/gpus.md whether it fits "
+        "the image; the same command goes on from the newest checkpoint.",
+        PREFLIGHT_FAILED,
+    )
 
 
 def full_disk(error, folder=None):
     """The Refused for an error where `disk_is_full`; `folder` is what was being written to, where that is known."""
     name = getattr(error, "filename", None) or folder
-    return Refused("The disk is full%s." % (" (%s)" % name if name else ""),
-                   "Free some space and run the same command again: what was saved before is kept.", PREFLIGHT_FAILED)
+    return Refused(
+        "The disk is full%s." % (" (%s)" % name if name else ""),
+        "Free some space and run the same command again: what was saved before is kept.",
+        PREFLIGHT_FAILED,
+    )
 
 
 def full_memory(error, batch_size, devices):
@@ -52,8 +68,11 @@ def full_memory(error, batch_size, devices):
     where = re.search(r"device:(GPU:\d+)", str(error))
     shape = re.search(r"shape\[([\d,]+)\]", str(error))
     what = "Memory ran out on %s with a batch of %d (%d on each device)%s." % (
-        where.group(1) if where else "a GPU" if devices.kind == "gpu" else "this machine", batch_size,
-        batch_size // devices.count, "; there was no room for a tensor of shape [%s]" % shape.group(1) if shape else "")
+        where.group(1) if where else "a GPU" if devices.kind == "gpu" else "this machine",
+        batch_size,
+        batch_size // devices.count,
+        "; there was no room for a tensor of shape [%s]" % shape.group(1) if shape else "",
+    )
     smaller = batch_size // devices.count // 2 * devices.count
     if smaller:
         do = "Try BATCH_SIZE=%d; a smaller image_resizer helps too." % smaller
@@ -68,9 +87,12 @@ def told(error):
         return full_disk(error)
     if memory_is_full(error):
         where = re.search(r"device:(GPU:\d+)", str(error))
-        return Refused("Memory ran out on %s." % (where.group(1) if where else "this machine or its GPU"),
-                       "Another process may hold it (nvidia-smi shows a GPU's): end that, take another GPU "
-                       "(EVAL_GPUS, CUDA_VISIBLE_DEVICES), or set DEVICE=cpu.", PREFLIGHT_FAILED)
+        return Refused(
+            "Memory ran out on %s." % (where.group(1) if where else "this machine or its GPU"),
+            "Another process may hold it (nvidia-smi shows a GPU's): end that, take another GPU "
+            "(EVAL_GPUS, CUDA_VISIBLE_DEVICES), or set DEVICE=cpu.",
+            PREFLIGHT_FAILED,
+        )
     return gpu_failed(error)
 
 

@@ -1,4 +1,5 @@
 """entrypoint.py export: a checkpoint becomes files that other programs load, each compared with it first."""
+
 import argparse
 import contextlib
 import glob
@@ -9,7 +10,9 @@ import shutil
 from google.protobuf import text_format
 
 from data_prep import files
-from trainers import best, compare, dataset as datasets, devices as device_choice, manifest, pipeline
+from trainers import best, compare, manifest, pipeline
+from trainers import dataset as datasets
+from trainers import devices as device_choice
 from trainers import run_dir as runs
 from trainers.errors import FAILED, PREFLIGHT_FAILED, Refused
 from trainers.files import write_json
@@ -49,12 +52,14 @@ def export(settings, console, arguments):
     _refuse_what_is_there(out)
     records = _validation_records(config)
     if not os.path.isfile(_label_map(config)):
-        raise Refused("The label map %s is not there." % _label_map(config),
-                      "Make the dataset again, or run from the folder the training ran in.", PREFLIGHT_FAILED)
-    console.say("Exporting %s of %s (%s) on the CPU." % (
-        os.path.basename(checkpoint), folder, which))
+        raise Refused(
+            "The label map %s is not there." % _label_map(config),
+            "Make the dataset again, or run from the folder the training ran in.",
+            PREFLIGHT_FAILED,
+        )
+    console.say("Exporting %s of %s (%s) on the CPU." % (os.path.basename(checkpoint), folder, which))
     with files.locked(os.path.dirname(out)):
-        _refuse_what_is_there(out)      # another export, which was waited for, may have made it
+        _refuse_what_is_there(out)  # another export, which was waited for, may have made it
         _remove_left_over(out)
         unfinished = files.temporary(out)
         os.makedirs(unfinished)
@@ -62,8 +67,9 @@ def export(settings, console, arguments):
             console.capture(os.path.join(folder, LOG), debug=settings.log_level.value == "debug")
             with _in_hand(checkpoint, out) as held:
                 description = _write(config, held, records, unfinished, asked.tflite, console)
-            description.update(run=os.path.abspath(folder), checkpoint=os.path.abspath(checkpoint), step=step,
-                               chosen=which)
+            description.update(
+                run=os.path.abspath(folder), checkpoint=os.path.abspath(checkpoint), step=step, chosen=which
+            )
             write_json(os.path.join(unfinished, DESCRIPTION), description)
             _flush(unfinished)
             os.rename(unfinished, out)
@@ -96,10 +102,13 @@ def _in_hand(checkpoint, out):
 
 def _arguments(arguments):
     parser = argparse.ArgumentParser(
-        prog="entrypoint.py export", description="Writes a frozen graph, a SavedModel and, of SSD models, a TFLite "
-        "file of a checkpoint of RUN_DIR, after comparing what each of them detects with what the checkpoint does.")
-    parser.add_argument("--checkpoint", metavar="PATH|best|newest", help="default: best where the run was "
-                        "evaluated, else newest")
+        prog="entrypoint.py export",
+        description="Writes a frozen graph, a SavedModel and, of SSD models, a TFLite "
+        "file of a checkpoint of RUN_DIR, after comparing what each of them detects with what the checkpoint does.",
+    )
+    parser.add_argument(
+        "--checkpoint", metavar="PATH|best|newest", help="default: best where the run was evaluated, else newest"
+    )
     parser.add_argument("--out", metavar="DIR", help="a folder that is not there yet; default RUN_DIR/export/STEP")
     parser.add_argument("--no-tflite", dest="tflite", action="store_false", help="leave the TFLite file out")
     return parser.parse_args(arguments)
@@ -109,25 +118,28 @@ def _find(settings, asked):
     """(folder of the run, checkpoint, step, how it was chosen)."""
     folder = settings.run_dir or runs.default(datasets.locate(settings)[0], settings.trainer.value)
     if asked not in (None, "best", "newest"):
-        checkpoint = asked[:-len(".index")] if asked.endswith(".index") else asked
+        checkpoint = asked[: -len(".index")] if asked.endswith(".index") else asked
         if not os.path.isfile(checkpoint + ".index"):
-            raise Refused("There is no checkpoint %s (no .index file of that name)." % checkpoint,
-                          "Name its path without .index, or best, or newest.")
+            raise Refused(
+                "There is no checkpoint %s (no .index file of that name)." % checkpoint,
+                "Name its path without .index, or best, or newest.",
+            )
         return _run_of(checkpoint, folder), checkpoint, _step(checkpoint), "named"
     if not os.path.isfile(os.path.join(folder, runs.CONFIG)):
-        raise Refused("%s holds no run (no %s in it)." % (folder, runs.CONFIG),
-                      "Set RUN_DIR to the folder of a run.")
+        raise Refused("%s holds no run (no %s in it)." % (folder, runs.CONFIG), "Set RUN_DIR to the folder of a run.")
     kept = best.kept(folder)
     if asked == "best" and kept is None:
-        raise Refused("%s has no best checkpoint: none was evaluated yet." % folder,
-                      "Evaluate the run (make eval), or take --checkpoint newest.", PREFLIGHT_FAILED)
+        raise Refused(
+            "%s has no best checkpoint: none was evaluated yet." % folder,
+            "Evaluate the run (make eval), or take --checkpoint newest.",
+            PREFLIGHT_FAILED,
+        )
     if kept is not None and asked != "newest":
         how = "the best of its evaluations, %s %.3f" % (kept.metric, kept.value)
         return folder, kept.checkpoint, kept.step, how
     newest = runs.newest_checkpoint(folder)
     if newest is None:
-        raise Refused("%s holds no checkpoint to export." % folder, "Train first, or set RUN_DIR.",
-                      PREFLIGHT_FAILED)
+        raise Refused("%s holds no checkpoint to export." % folder, "Train first, or set RUN_DIR.", PREFLIGHT_FAILED)
     return (folder,) + newest + ("the newest" + ("" if asked else "; no best one is kept"),)
 
 
@@ -137,8 +149,10 @@ def _run_of(checkpoint, folder):
     for candidate in (beside, os.path.dirname(os.path.abspath(beside)), folder):
         if os.path.isfile(os.path.join(candidate, runs.CONFIG)):
             return candidate
-    raise Refused("%s lies in no run, and %s holds no %s." % (checkpoint, folder, runs.CONFIG),
-                  "Set RUN_DIR to the run whose model it is.")
+    raise Refused(
+        "%s lies in no run, and %s holds no %s." % (checkpoint, folder, runs.CONFIG),
+        "Set RUN_DIR to the run whose model it is.",
+    )
 
 
 def _step(checkpoint):
@@ -154,6 +168,7 @@ def _label_map(config):
 def _validation_records(config):
     """The first serialized examples of the validation split, PICTURES of them or as many as there are."""
     from data_prep import records
+
     found = []
     patterns = config.eval_input_reader[0].tf_record_input_reader.input_path
     for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
@@ -162,8 +177,11 @@ def _validation_records(config):
             if len(found) == PICTURES:
                 return found
     if not found:
-        raise Refused("There are no validation records to compare the export on (%s)." % ", ".join(patterns),
-                      "Make the dataset again, or run from the folder the training ran in.", PREFLIGHT_FAILED)
+        raise Refused(
+            "There are no validation records to compare the export on (%s)." % ", ".join(patterns),
+            "Make the dataset again, or run from the folder the training ran in.",
+            PREFLIGHT_FAILED,
+        )
     return found
 
 
@@ -171,8 +189,10 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
     """Writes and compares all files; returns what export.json says of them."""
     device_choice.hide_the_rest(device_choice.Devices("cpu", 1, "-1", ("/cpu:0",)))
     from trainers.quiet import import_tensorflow
+
     import_tensorflow()
     from trainers import freeze, inference, tflite
+
     own = inference.Checkpoint(config, checkpoint, config.eval_config.use_moving_averages)
     console.say("Taking the %s weights." % own.weights)
     expected = [own.detect(record) for record in records]
@@ -189,14 +209,22 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
         tflite_input = freeze.write_tflite(config, checkpoint, os.path.join(folder, TFLITE))
         model = inference.TFLite(os.path.join(folder, TFLITE), tflite_input.scale, tflite_input.offset)
         compare_tflite = _same if tflite_input.dtype == "float32" else _rounded
-        compared[TFLITE] = compare_tflite(TFLITE, expected, [model.detect(own.seen(record)) for record in records],
-                                          config, console)
+        compared[TFLITE] = compare_tflite(
+            TFLITE, expected, [model.detect(own.seen(record)) for record in records], config, console
+        )
     shutil.copyfile(_label_map(config), os.path.join(folder, LABEL_MAP))
     files.write(os.path.join(folder, runs.CONFIG), text_format.MessageToString(config).encode("utf-8"))
-    return {"model": pipeline.model_of(config).feature_extractor.type, "weights": own.weights,
-            "pictures_compared": len(records), "compared": compared, "tflite_missing": obstacle,
-            "tflite_input": tflite_input._asdict() if tflite_input else None, "files": _checksums(folder),
-            "versions": manifest.versions(), "made": manifest.now()}
+    return {
+        "model": pipeline.model_of(config).feature_extractor.type,
+        "weights": own.weights,
+        "pictures_compared": len(records),
+        "compared": compared,
+        "tflite_missing": obstacle,
+        "tflite_input": tflite_input._asdict() if tflite_input else None,
+        "files": _checksums(folder),
+        "versions": manifest.versions(),
+        "made": manifest.now(),
+    }
 
 
 def _same(name, expected, found, config, console):
@@ -205,12 +233,16 @@ def _same(name, expected, found, config, console):
     for one, other in zip(expected, found):
         total = total.and_of(compare.difference(one, other, NEAR, SCORES, _most_detections(config)))
     if not total.within(BOXES, SCORES, MASKS):
-        raise _differs(name, "%d detections have no match, coordinates differ by up to %.2g, scores by up to %.2g, "
-                       "masks by up to %.2g" % (total.unmatched, total.boxes, total.scores, total.masks))
+        raise _differs(
+            name,
+            "%d detections have no match, coordinates differ by up to %.2g, scores by up to %.2g, "
+            "masks by up to %.2g" % (total.unmatched, total.boxes, total.scores, total.masks),
+        )
     masks = any(one.masks is not None for one in expected)
-    console.say("  %-26s %d detections in %d pictures as the checkpoint's, coordinates to %.1g, scores to %.1g%s" % (
-        name, total.matched, len(found), total.boxes, total.scores,
-        ", masks to %.1g" % total.masks if masks else ""))
+    console.say(
+        "  %-26s %d detections in %d pictures as the checkpoint's, coordinates to %.1g, scores to %.1g%s"
+        % (name, total.matched, len(found), total.boxes, total.scores, ", masks to %.1g" % total.masks if masks else "")
+    )
     differences = {"boxes": total.boxes, "scores": total.scores}
     if masks:
         differences["masks"] = total.masks
@@ -223,21 +255,28 @@ def _rounded(name, expected, found, config, console):
     again, wanted = (sum(counts) for counts in zip(*pairs))
     if again < FOUND_AGAIN * wanted:
         raise _differs(name, "it finds %d of the checkpoint's %d detections again" % (again, wanted))
-    console.say("  %-26s uint8: finds %d of the checkpoint's %d detections with a score of %.1f and more again" % (
-        name, again, wanted, ROUNDED["least_score"]))
+    console.say(
+        "  %-26s uint8: finds %d of the checkpoint's %d detections with a score of %.1f and more again"
+        % (name, again, wanted, ROUNDED["least_score"])
+    )
     return {"detections": wanted, "found_again": again, "rule": ROUNDED}
 
 
 def _differs(name, how):
-    return Refused("%s does not detect what the checkpoint does: %s. Nothing was exported." % (name, how),
-                   "--no-tflite leaves the TFLite file out." if name == TFLITE else
-                   "Export once more; if it stays so, report it with the run's %s." % LOG, FAILED)
+    return Refused(
+        "%s does not detect what the checkpoint does: %s. Nothing was exported." % (name, how),
+        "--no-tflite leaves the TFLite file out."
+        if name == TFLITE
+        else "Export once more; if it stays so, report it with the run's %s." % LOG,
+        FAILED,
+    )
 
 
 def _most_detections(config):
     model = pipeline.model_of(config)
-    processing = (model.post_processing if config.model.WhichOneof("model") == "ssd" else
-                  model.second_stage_post_processing)
+    processing = (
+        model.post_processing if config.model.WhichOneof("model") == "ssd" else model.second_stage_post_processing
+    )
     return processing.batch_non_max_suppression.max_total_detections
 
 

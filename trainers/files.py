@@ -1,4 +1,5 @@
 """JSON files that are whole or not there."""
+
 import json
 
 from data_prep import files
@@ -20,5 +21,5 @@ def read_json(path, cure="Move it away, or take it from a backup."):
             return json.load(source)
     except FileNotFoundError:
         return None
-    except ValueError:      # of json, or of text that is no UTF-8
+    except ValueError:  # of json, or of text that is no UTF-8
         raise Refused("%s is damaged: it is no JSON." % path, cure, PREFLIGHT_FAILED)

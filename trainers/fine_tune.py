@@ -3,6 +3,7 @@
 Stock, the API restores what it finds by name and logs the rest away, so a checkpoint of the wrong type trains from
 scratch without a word.
 """
+
 from typing import Any, Dict, List, NamedTuple
 
 import tensorflow.compat.v1 as tf
@@ -21,6 +22,7 @@ class Match(NamedTuple):
 
     found: variables by their name in the checkpoint. missing: a line for each that is not there, sorted.
     """
+
     found: Dict[str, Any]
     missing: List[str]
 
@@ -57,12 +59,20 @@ def watched(build_model, train_config, say):
             if restored:
                 # In the other replicas names end in /replica_1 and match nothing; a strategy asks the first alone.
                 return {}
-            restored.append(_checked(restore_map, train_config.fine_tune_checkpoint, fine_tune_checkpoint_type,
-                                     load_all_detection_checkpoint_vars, say))
+            restored.append(
+                _checked(
+                    restore_map,
+                    train_config.fine_tune_checkpoint,
+                    fine_tune_checkpoint_type,
+                    load_all_detection_checkpoint_vars,
+                    say,
+                )
+            )
             return restored[0].found
 
         model.restore_map = watched_restore_map
         return model
+
     return build
 
 
@@ -104,8 +114,11 @@ class _AveragesFromWeights(tf.train.SessionRunHook):
 
     def begin(self):
         variables = {variable.name.split(":")[0]: variable for variable in tf.global_variables()}
-        updates = [average.assign(variables[name[:-len(AVERAGE)]])
-                   for name, average in sorted(variables.items()) if name.endswith(AVERAGE)]
+        updates = [
+            average.assign(variables[name[: -len(AVERAGE)]])
+            for name, average in sorted(variables.items())
+            if name.endswith(AVERAGE)
+        ]
         self._step = tf.train.get_or_create_global_step()
         # Under a strategy an update is one operation for each replica.
         local = tf.distribute.get_strategy().experimental_local_results
@@ -120,8 +133,10 @@ def _checked(restore_map, checkpoint, checkpoint_type, load_all, say):
     try:
         shapes = tf.train.NewCheckpointReader(checkpoint).get_variable_to_shape_map()
     except (tf.errors.OpError, ValueError) as error:
-        raise Refused("fine_tune_checkpoint %s cannot be read: %s." % (checkpoint, str(error).splitlines()[0]),
-                      "Set FINE_TUNE_CHECKPOINT to another, or to none.")
+        raise Refused(
+            "fine_tune_checkpoint %s cannot be read: %s." % (checkpoint, str(error).splitlines()[0]),
+            "Set FINE_TUNE_CHECKPOINT to another, or to none.",
+        )
     names = {variable.op.name for variable in tf.global_variables()}
 
     def match_of(name):
@@ -130,11 +145,15 @@ def _checked(restore_map, checkpoint, checkpoint_type, load_all, say):
 
     result = match_of(checkpoint_type)
     if result.share < REFUSED_BELOW:
-        raise Refused("Only %d of the %d variables that fine_tune_checkpoint_type: %s asks for are in %s (missing: "
-                      "%s)." % (len(result.found), result.wanted, checkpoint_type, checkpoint, _first(result.missing)),
-                      _what_would_match({name: match_of(name) for name in TYPES if name != checkpoint_type}))
-    say("Fine-tuning: restored %d of %d variables from %s (fine_tune_checkpoint_type: %s)." % (
-        len(result.found), result.wanted, checkpoint, checkpoint_type))
+        raise Refused(
+            "Only %d of the %d variables that fine_tune_checkpoint_type: %s asks for are in %s (missing: "
+            "%s)." % (len(result.found), result.wanted, checkpoint_type, checkpoint, _first(result.missing)),
+            _what_would_match({name: match_of(name) for name in TYPES if name != checkpoint_type}),
+        )
+    say(
+        "Fine-tuning: restored %d of %d variables from %s (fine_tune_checkpoint_type: %s)."
+        % (len(result.found), result.wanted, checkpoint, checkpoint_type)
+    )
     if result.missing:
         say("  Not in the checkpoint: %s." % _first(result.missing))
     return result
@@ -143,10 +162,15 @@ def _checked(restore_map, checkpoint, checkpoint_type, load_all, say):
 def _what_would_match(matches):
     name, best = max(matches.items(), key=lambda pair: pair[1].share)
     if best.share < REFUSED_BELOW:
-        return ("No fine_tune_checkpoint_type matches, so it is a checkpoint of another model: take that model's, or "
-                "set FINE_TUNE_CHECKPOINT=none to train from scratch.")
+        return (
+            "No fine_tune_checkpoint_type matches, so it is a checkpoint of another model: take that model's, or "
+            "set FINE_TUNE_CHECKPOINT=none to train from scratch."
+        )
     return 'Set fine_tune_checkpoint_type: "%s" in train_config: it finds %d of %d.' % (
-        name, len(best.found), best.wanted)
+        name,
+        len(best.found),
+        best.wanted,
+    )
 
 
 def _first(names):

@@ -4,6 +4,7 @@ Each kind of session call has TensorFlow 1.15 optimise the whole graph once more
 Python's garbage collector goes again and again over the objects of a graph that all stay. `python -m
 benchmarks.startup` measures what leaving them out comes to.
 """
+
 import contextlib
 import gc
 

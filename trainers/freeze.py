@@ -1,4 +1,5 @@
 """Writes a checkpoint as a frozen graph, a SavedModel and a TFLite file: the chosen weights become constants."""
+
 import contextlib
 import os
 import shutil
@@ -20,7 +21,8 @@ def write(config, checkpoint, folder, frozen, saved_model):
     """
     with _graph(config, checkpoint) as (session, outputs, inputs):
         definition = tf.graph_util.convert_variables_to_constants(
-            session, session.graph.as_graph_def(), [tensor.op.name for tensor in outputs.values()])
+            session, session.graph.as_graph_def(), [tensor.op.name for tensor in outputs.values()]
+        )
     with open(os.path.join(folder, frozen), "wb") as file:
         file.write(definition.SerializeToString())
     exporter.write_saved_model(os.path.join(folder, saved_model), definition, inputs, outputs)
@@ -43,6 +45,7 @@ def _graph(config, checkpoint):
     with tf.Graph().as_default() as graph, tf.Session(graph=graph) as session:
         model = model_builder.build(config.model, is_training=False)
         outputs, inputs = exporter.build_detection_graph(
-            "image_tensor", model, None, None, lambda: inference.rewrite_quantised(config))
+            "image_tensor", model, None, None, lambda: inference.rewrite_quantised(config)
+        )
         inference.restore(session, checkpoint, config.eval_config.use_moving_averages)
         yield session, outputs, inputs

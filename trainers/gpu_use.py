@@ -2,6 +2,7 @@
 
 Only what is seen while steps run counts: not the start, and not the saving of a checkpoint.
 """
+
 import collections
 import threading
 import time
@@ -9,7 +10,7 @@ from typing import NamedTuple, Optional
 
 from trainers import nvml
 
-PERIOD_SECS = 1.0       # NVML's own numbers are means of the last second at most
+PERIOD_SECS = 1.0  # NVML's own numbers are means of the last second at most
 SHOWN_SECS = 30
 IDLE_SECS = 60
 IDLE_PERCENT = 5
@@ -22,6 +23,7 @@ class Use(NamedTuple):
 
     None where its driver does not tell.
     """
+
     percent: Optional[float]
     memory_mib: Optional[int]
 
@@ -39,8 +41,8 @@ class GpuWatch(object):
         self._entries = entries
         self._log = log
         self._clock = clock
-        self._heard = collections.deque(maxlen=2 * int(IDLE_SECS / PERIOD_SECS))   # (time, [Use]), not looked at yet
-        self._counted = collections.deque(maxlen=int(IDLE_SECS / PERIOD_SECS))      # [Use] of while steps ran
+        self._heard = collections.deque(maxlen=2 * int(IDLE_SECS / PERIOD_SECS))  # (time, [Use]), not looked at yet
+        self._counted = collections.deque(maxlen=int(IDLE_SECS / PERIOD_SECS))  # [Use] of while steps ran
         self._steps_since = self._last_step_ended = None
         self._judged = True
         self._named = set()
@@ -56,7 +58,7 @@ class GpuWatch(object):
     def __exit__(self, *_):
         self._done.set()
         if self._entries:
-            self._thread.join(PERIOD_SECS)      # a driver that hangs must not keep the process
+            self._thread.join(PERIOD_SECS)  # a driver that hangs must not keep the process
 
     def step(self, began, ended):
         """A step was run between these times."""
@@ -74,7 +76,7 @@ class GpuWatch(object):
         """The Use of each GPU in the last half minute of steps, memory as of now; [] where nothing is known."""
         if not self._answers or not self._counted:
             return []
-        recent = list(self._counted)[-int(SHOWN_SECS / PERIOD_SECS):]
+        recent = list(self._counted)[-int(SHOWN_SECS / PERIOD_SECS) :]
         return [Use(_mean(uses), uses[-1].memory_mib) for uses in zip(*recent)]
 
     def newly_idle(self):
@@ -98,8 +100,10 @@ class GpuWatch(object):
                     self._heard.append((self._clock(), [_ask(pynvml, handle) for handle in handles]))
         except nvml.NoAnswer as why:
             self._answers = False
-            self._log("The use of the GPUs is not shown%s: NVML does not answer (%s)." % (
-                " from here on" if self._counted else "", str(why) or "it is not installed"))
+            self._log(
+                "The use of the GPUs is not shown%s: NVML does not answer (%s)."
+                % (" from here on" if self._counted else "", str(why) or "it is not installed")
+            )
 
 
 def text(uses):
@@ -107,13 +111,17 @@ def text(uses):
     if not uses:
         return ""
     full = [use.memory_mib for use in uses if use.memory_mib is not None]
-    return "  GPU %s %%%s" % ("/".join("?" if use.percent is None else "%.0f" % use.percent for use in uses),
-                              " %.1f GiB" % (max(full) / 1024) if full else "")
+    return "  GPU %s %%%s" % (
+        "/".join("?" if use.percent is None else "%.0f" % use.percent for use in uses),
+        " %.1f GiB" % (max(full) / 1024) if full else "",
+    )
 
 
 def _ask(pynvml, handle):
-    return Use(_told(pynvml, lambda: float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
-               _told(pynvml, lambda: int(pynvml.nvmlDeviceGetMemoryInfo(handle).used) // 2 ** 20))
+    return Use(
+        _told(pynvml, lambda: float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
+        _told(pynvml, lambda: int(pynvml.nvmlDeviceGetMemoryInfo(handle).used) // 2**20),
+    )
 
 
 def _told(pynvml, question):

@@ -2,6 +2,7 @@
 
 Questions to the machine are in `look`; everything else decides from its answers, so that tests make those up.
 """
+
 import ast
 import ctypes
 import glob
@@ -15,19 +16,37 @@ from trainers import nvml
 NEWER_IMAGE = "nvcr.io/nvidia/tensorflow:23.03-tf1-py3"
 # The newest generation whose code a CUDA version has (CUDA release notes), and the oldest driver it runs on (CUDA
 # compatibility table). 10.0 is that of TensorFlow 1.15's own builds, 12.1 that of NVIDIA's last TensorFlow 1 image.
-NEWEST_CAPABILITY = {(10, 0): (7, 5), (10, 1): (7, 5), (10, 2): (7, 5), (11, 0): (8, 0), (11, 1): (8, 6),
-                     (11, 8): (9, 0), (12, 0): (9, 0), (12, 1): (9, 0)}
+NEWEST_CAPABILITY = {
+    (10, 0): (7, 5),
+    (10, 1): (7, 5),
+    (10, 2): (7, 5),
+    (11, 0): (8, 0),
+    (11, 1): (8, 6),
+    (11, 8): (9, 0),
+    (12, 0): (9, 0),
+    (12, 1): (9, 0),
+}
 OLDEST_DRIVER = {(10, 0): (410, 48), (12, 1): (530, 30)}
 # The oldest on which a data-centre GPU may use the compatibility packages in NVIDIA's image (its release notes).
 OLDEST_BRIDGED_DRIVER = {(12, 1): (450, 51)}
-UNPROVEN = (9, 0)       # nobody has shown this project's trainings on Hopper
+UNPROVEN = (9, 0)  # nobody has shown this project's trainings on Hopper
 # What TensorFlow 1.15 opens when it starts; without one of them it goes on without a GPU.
-LIBRARIES = {(10, 0): ("libcudart.so.10.0", "libcublas.so.10.0", "libcufft.so.10.0", "libcurand.so.10.0",
-                       "libcusolver.so.10.0", "libcusparse.so.10.0", "libcudnn.so.7")}
+LIBRARIES = {
+    (10, 0): (
+        "libcudart.so.10.0",
+        "libcublas.so.10.0",
+        "libcufft.so.10.0",
+        "libcurand.so.10.0",
+        "libcusolver.so.10.0",
+        "libcusparse.so.10.0",
+        "libcudnn.so.7",
+    )
+}
 
 
 class Gpu(NamedTuple):
     """`capability` is the generation as CUDA counts it, for example (7, 0) for a V100."""
+
     uuid: str
     name: str
     capability: Tuple[int, int]
@@ -40,6 +59,7 @@ class Host(NamedTuple):
     ("" for no library). hardware: an NVIDIA card is on the PCI bus. kernel_driver: it is loaded, on the host even
     where we are in a container. in_container: we are.
     """
+
     gpus: Tuple[Gpu, ...] = ()
     driver: Optional[str] = None
     nvml_error: str = ""
@@ -51,8 +71,9 @@ class Host(NamedTuple):
 def look():
     """The Host of this machine; costs milliseconds and no GPU memory."""
     gpus, driver, error = _ask_nvml()
-    return Host(gpus, driver, error, _nvidia_on_the_pci_bus(), os.path.exists("/proc/driver/nvidia/version"),
-                in_container())
+    return Host(
+        gpus, driver, error, _nvidia_on_the_pci_bus(), os.path.exists("/proc/driver/nvidia/version"), in_container()
+    )
 
 
 def in_container():
@@ -62,17 +83,23 @@ def in_container():
 def why_no_gpu(host):
     """(what is missing, what to do) where the driver shows no GPU."""
     if "VERSION" in host.nvml_error.upper():
-        return ("the NVIDIA driver in the kernel and its library have different versions",
-                "Restart the machine: the driver was updated.")
+        return (
+            "the NVIDIA driver in the kernel and its library have different versions",
+            "Restart the machine: the driver was updated.",
+        )
     if host.driver is not None:
         return "the NVIDIA driver works, but lists no GPU", "Make GPUs visible (TRAIN_GPUS, NVIDIA_VISIBLE_DEVICES)."
     if host.kernel_driver and host.in_container:
-        return ("the NVIDIA driver is loaded, but this container was started without the NVIDIA runtime",
-                "Leave DOCKER_RUNTIME out (its default is nvidia), or give `docker run` --gpus all; for the runtime "
-                "install nvidia-container-toolkit on the host.")
+        return (
+            "the NVIDIA driver is loaded, but this container was started without the NVIDIA runtime",
+            "Leave DOCKER_RUNTIME out (its default is nvidia), or give `docker run` --gpus all; for the runtime "
+            "install nvidia-container-toolkit on the host.",
+        )
     if host.kernel_driver:
-        return ("the NVIDIA driver is loaded, but its library libnvidia-ml.so.1 does not answer",
-                "Install the driver's libraries of the same version (nvidia-smi has to work).")
+        return (
+            "the NVIDIA driver is loaded, but its library libnvidia-ml.so.1 does not answer",
+            "Install the driver's libraries of the same version (nvidia-smi has to work).",
+        )
     if host.hardware:
         return "there is an NVIDIA card, but no driver is loaded", "Install the NVIDIA driver on the host."
     return "this machine has no NVIDIA GPU", "Set DEVICE=cpu to train on virtual CPU devices."
@@ -88,19 +115,33 @@ def generation(gpu, cuda):
     of = "%s (compute capability %d.%d)" % (gpu.name, gpu.capability[0], gpu.capability[1])
     newest = newest_capability(cuda)
     if newest is None:
-        return "warning", "%s: it is not known which CUDA this TensorFlow was built for" % of, (
-            "Watch the first steps: an unfit pair hangs for minutes, or gives NaN.")
+        return (
+            "warning",
+            "%s: it is not known which CUDA this TensorFlow was built for" % of,
+            ("Watch the first steps: an unfit pair hangs for minutes, or gives NaN."),
+        )
     fits = "CUDA %d.%d knows GPUs up to %d.%d" % (cuda + newest)
     if gpu.capability > newest:
         if gpu.capability <= NEWEST_CAPABILITY[(12, 1)]:
-            return "error", "%s is too new: %s" % (of, fits), (
-                "Build on BASE_IMAGE=%s (TensorFlow 1.15.5, CUDA 12.1; docs/gpus.md says what is proven of it), or train "
-                "on another GPU." % NEWER_IMAGE)
-        return "error", "%s is too new: %s" % (of, fits), (
-            "No TensorFlow 1.15 image knows it (the last is %s); train on another GPU." % NEWER_IMAGE)
+            return (
+                "error",
+                "%s is too new: %s" % (of, fits),
+                (
+                    "Build on BASE_IMAGE=%s (TensorFlow 1.15.5, CUDA 12.1; docs/gpus.md says what is proven of it), or train "
+                    "on another GPU." % NEWER_IMAGE
+                ),
+            )
+        return (
+            "error",
+            "%s is too new: %s" % (of, fits),
+            ("No TensorFlow 1.15 image knows it (the last is %s); train on another GPU." % NEWER_IMAGE),
+        )
     if gpu.capability >= UNPROVEN:
-        return "warning", "%s: nobody has shown these trainings on this generation" % of, (
-            "Compare the first losses with a run on another GPU, or on the CPU.")
+        return (
+            "warning",
+            "%s: nobody has shown these trainings on this generation" % of,
+            ("Compare the first losses with a run on another GPU, or on the CPU."),
+        )
     return "ok", "%s; %s" % (of, fits), ""
 
 
@@ -116,8 +157,10 @@ def driver_fits(driver, cuda):
     version = _driver_version(driver)
     if not oldest or not version or version >= oldest:
         return None
-    return ("the NVIDIA driver %s is too old for CUDA %d.%d" % ((driver,) + cuda),
-            "Update the driver on the host to %d.%d or newer." % oldest)
+    return (
+        "the NVIDIA driver %s is too old for CUDA %d.%d" % ((driver,) + cuda),
+        "Update the driver on the host to %d.%d or newer." % oldest,
+    )
 
 
 def driver_may_be_bridged(driver, cuda):
@@ -174,8 +217,9 @@ def _assigned(path, name):
 def _version_of_toolkit():
     for path in glob.glob("/usr/local/cuda/version.*"):
         with open(path) as source:
-            found = re.search(r"CUDA Version (\d+\.\d+)|\"cuda\"\s*:\s*\{[^}]*\"version\"\s*:\s*\"(\d+\.\d+)",
-                              source.read())
+            found = re.search(
+                r"CUDA Version (\d+\.\d+)|\"cuda\"\s*:\s*\{[^}]*\"version\"\s*:\s*\"(\d+\.\d+)", source.read()
+            )
         if found:
             return found.group(1) or found.group(2)
     return None
@@ -185,8 +229,14 @@ def _ask_nvml():
     """(gpus, driver version or None, error text)."""
     try:
         with nvml.session() as pynvml:
-            gpus = [Gpu(nvml.text(pynvml.nvmlDeviceGetUUID(handle)), nvml.text(pynvml.nvmlDeviceGetName(handle)),
-                        tuple(pynvml.nvmlDeviceGetCudaComputeCapability(handle))) for handle in nvml.handles(pynvml)]
+            gpus = [
+                Gpu(
+                    nvml.text(pynvml.nvmlDeviceGetUUID(handle)),
+                    nvml.text(pynvml.nvmlDeviceGetName(handle)),
+                    tuple(pynvml.nvmlDeviceGetCudaComputeCapability(handle)),
+                )
+                for handle in nvml.handles(pynvml)
+            ]
             return tuple(gpus), nvml.text(pynvml.nvmlSystemGetDriverVersion()), ""
     except nvml.NoAnswer as why:
         return (), None, str(why)

@@ -1,4 +1,5 @@
 """Tells docker/healthcheck.py what the process is doing and until when silence is no reason to worry."""
+
 import json
 import os
 import tempfile

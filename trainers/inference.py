@@ -2,6 +2,7 @@
 
 All of them give trainers.compare.Detections, with masks where the model has them.
 """
+
 import numpy as np
 import tensorflow.compat.v1 as tf
 from object_detection import eval_util, inputs
@@ -13,8 +14,10 @@ from trainers import weights
 from trainers.compare import Detections
 from trainers.errors import Refused
 
-OUTPUTS = tuple(getattr(fields.DetectionResultFields, name)
-                for name in ("num_detections", "detection_boxes", "detection_scores", "detection_classes"))
+OUTPUTS = tuple(
+    getattr(fields.DetectionResultFields, name)
+    for name in ("num_detections", "detection_boxes", "detection_scores", "detection_classes")
+)
 MASKS = fields.DetectionResultFields.detection_masks
 INPUT = "image_tensor:0"
 MISSING_SHOWN = 3
@@ -32,18 +35,28 @@ def restore(session, checkpoint, averages_wanted):
     try:
         shapes = dict(tf.train.list_variables(checkpoint))
         chosen = weights.of_graph(checkpoint, averages_wanted)
-        wrong = sorted(name for name, variable in chosen.restore.items()
-                       if shapes.get(name) != variable.shape.as_list())
+        wrong = sorted(
+            name for name, variable in chosen.restore.items() if shapes.get(name) != variable.shape.as_list()
+        )
         if wrong:
-            raise Refused("Checkpoint %s is of another model than the config: %d of %d variables are not in it or "
-                          "have another shape (%s%s)." % (
-                              checkpoint, len(wrong), len(chosen.restore), ", ".join(wrong[:MISSING_SHOWN]),
-                              ", ..." if len(wrong) > MISSING_SHOWN else ""),
-                          "Name a checkpoint of this run, or set RUN_DIR to the run that it belongs to.")
+            raise Refused(
+                "Checkpoint %s is of another model than the config: %d of %d variables are not in it or "
+                "have another shape (%s%s)."
+                % (
+                    checkpoint,
+                    len(wrong),
+                    len(chosen.restore),
+                    ", ".join(wrong[:MISSING_SHOWN]),
+                    ", ..." if len(wrong) > MISSING_SHOWN else "",
+                ),
+                "Name a checkpoint of this run, or set RUN_DIR to the run that it belongs to.",
+            )
         tf.train.Saver(chosen.restore).restore(session, checkpoint)
     except (tf.errors.OpError, ValueError) as error:
-        raise Refused("Checkpoint %s cannot be read: %s." % (checkpoint, str(error).splitlines()[0].rstrip(".")),
-                      "Take another one.")
+        raise Refused(
+            "Checkpoint %s cannot be read: %s." % (checkpoint, str(error).splitlines()[0].rstrip(".")),
+            "Take another one.",
+        )
     return chosen.said
 
 
@@ -65,7 +78,7 @@ class Checkpoint(object):
     def __init__(self, config, checkpoint, averages_wanted):
         with tf.Graph().as_default() as graph:
             receiver = inputs.create_predict_input_fn(config.model, config.eval_input_reader[0])()
-            self._record, = receiver.receiver_tensors.values()
+            (self._record,) = receiver.receiver_tensors.values()
             self._seen = receiver.features[fields.InputDataFields.image]
             shapes = receiver.features[fields.InputDataFields.true_image_shape]
             decoded = tf_example_decoder.TfExampleDecoder().decode(self._record)
@@ -101,16 +114,20 @@ class FrozenGraph(object):
         try:
             with open(path, "rb") as source:
                 definition.ParseFromString(source.read())
-        except Exception as error:      # protobuf's own exceptions have no base class in common
-            raise Refused("%s cannot be read as a frozen graph: %s." % (path, str(error).rstrip(".")),
-                          "Export the model again, or name the folder of an export.")
+        except Exception as error:  # protobuf's own exceptions have no base class in common
+            raise Refused(
+                "%s cannot be read as a frozen graph: %s." % (path, str(error).rstrip(".")),
+                "Export the model again, or name the folder of an export.",
+            )
         with tf.Graph().as_default() as graph:
             tf.import_graph_def(definition, name="")
         there = {node.name for node in definition.node}
         missing = [name for name in OUTPUTS if name not in there]
         if missing:
-            raise Refused("%s cannot be read as a frozen graph: %s." % (path, "it has no " + missing[0]),
-                          "Export the model again, or name the folder of an export.")
+            raise Refused(
+                "%s cannot be read as a frozen graph: %s." % (path, "it has no " + missing[0]),
+                "Export the model again, or name the folder of an export.",
+            )
         self._outputs = {name: name + ":0" for name in OUTPUTS + (MASKS,) if name in there}
         self._session = tf.Session(graph=graph)
 
@@ -128,8 +145,7 @@ class SavedModel(object):
             loaded = tf.saved_model.load(self._session, [tf.saved_model.SERVING], folder)
         signature = loaded.signature_def[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY]
         self._input = signature.inputs["inputs"].name
-        self._outputs = {name: signature.outputs[name].name for name in OUTPUTS + (MASKS,)
-                         if name in signature.outputs}
+        self._outputs = {name: signature.outputs[name].name for name in OUTPUTS + (MASKS,) if name in signature.outputs}
 
     def detect(self, picture):
         """Detections in a uint8 [height, width, 3] picture."""
@@ -147,7 +163,7 @@ class TFLite(object):
     def __init__(self, path, scale, offset):
         self._interpreter = tf.lite.Interpreter(model_path=path)
         self._interpreter.allocate_tensors()
-        self._input, = self._interpreter.get_input_details()
+        (self._input,) = self._interpreter.get_input_details()
         self._outputs = [output["index"] for output in self._interpreter.get_output_details()]
         self._scale, self._offset = np.asarray(scale), np.asarray(offset)
 
@@ -171,19 +187,21 @@ class MasksInPicture(object):
             self._boxes = tf.placeholder(tf.float32, [None, 4])
             self._masks = tf.placeholder(tf.float32, [None, None, None])
             self._size = tf.placeholder(tf.int32, [2])
-            self._placed = eval_util.resize_detection_masks(
-                self._boxes[None], self._masks[None], self._size[None])[0]
+            self._placed = eval_util.resize_detection_masks(self._boxes[None], self._masks[None], self._size[None])[0]
         self._session = tf.Session(graph=graph)
 
     def place(self, found, size):
         """uint8 [n, height, width], 1 inside, of Detections with masks in a picture of size (height, width)."""
-        return self._session.run(
-            self._placed, {self._boxes: found.boxes, self._masks: found.masks, self._size: size})
+        return self._session.run(self._placed, {self._boxes: found.boxes, self._masks: found.masks, self._size: size})
 
 
 def _detections(found, first_class=0):
     """Detections from arrays by the names of the model's outputs, with a batch of one in front."""
     count, boxes, scores, classes = [found[name] for name in OUTPUTS]
     count = int(count[0])
-    return Detections(boxes[0][:count], scores[0][:count], classes[0][:count].astype(int) + first_class,
-                      found[MASKS][0][:count] if MASKS in found else None)
+    return Detections(
+        boxes[0][:count],
+        scores[0][:count],
+        classes[0][:count].astype(int) + first_class,
+        found[MASKS][0][:count] if MASKS in found else None,
+    )

@@ -6,10 +6,16 @@ starts with it. The time from the step's start to the end of the last such op is
 are taken within the step: what TensorFlow does before a step (placing and optimising a graph at its first run)
 is not waiting for input.
 """
+
 import tensorflow.compat.v1 as tf
 
-TAKES_A_BATCH = ("QueueDequeueV2", "IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync",
-                 "MultiDeviceIteratorGetNextFromShard")
+TAKES_A_BATCH = (
+    "QueueDequeueV2",
+    "IteratorGetNext",
+    "IteratorGetNextAsOptional",
+    "IteratorGetNextSync",
+    "MultiDeviceIteratorGetNextFromShard",
+)
 
 
 def times(loss):

@@ -1,7 +1,8 @@
 """run.json: what a run was made of and how it ended, enough to repeat it; and what tells two runs apart.
 
-    python -m trainers.manifest diff RUN_A RUN_B
+python -m trainers.manifest diff RUN_A RUN_B
 """
+
 import argparse
 import importlib.util
 import json
@@ -21,7 +22,7 @@ from trainers.errors import SETTINGS_REFUSED, Refused
 from trainers.files import read_json, write_json
 
 NAME = "run.json"
-BUILD = "build.json"            # beside the code in an image: what it was built from
+BUILD = "build.json"  # beside the code in an image: what it was built from
 PROJECT_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What differs between any two runs, the same as they may be.
 ALWAYS_DIFFERS = ("started", "ended", "earlier", "host", "command", "settings.run_dir")
@@ -37,24 +38,27 @@ def start(folder, settings, config, dataset, devices, config_path, changes, star
         start_step: the step the run goes on from.
     """
     path = os.path.join(folder, NAME)
-    write_json(path, {
-        "settings": json.loads(settings.json(exclude={"tfod_image_id"})),
-        "config_file": config_path,
-        "config_changes": changes,
-        "config": text_format.MessageToString(config).splitlines(),
-        "dataset": _dataset(dataset),
-        "devices": dict(_driver_and_names(), kind=devices.kind, count=devices.count, used=list(devices.names)),
-        "api": api(),
-        "versions": versions(),
-        "code": code(),
-        "image_id": settings.tfod_image_id,
-        "host": {"machine": platform.platform(), "cpus": os.cpu_count(), "container": gpus.in_container()},
-        "command": " ".join(shlex.quote(argument) for argument in sys.argv),
-        "earlier": _earlier(read_json(path)),
-        "start_step": start_step,
-        "started": now(),
-        "outcome": "running",
-    })
+    write_json(
+        path,
+        {
+            "settings": json.loads(settings.json(exclude={"tfod_image_id"})),
+            "config_file": config_path,
+            "config_changes": changes,
+            "config": text_format.MessageToString(config).splitlines(),
+            "dataset": _dataset(dataset),
+            "devices": dict(_driver_and_names(), kind=devices.kind, count=devices.count, used=list(devices.names)),
+            "api": api(),
+            "versions": versions(),
+            "code": code(),
+            "image_id": settings.tfod_image_id,
+            "host": {"machine": platform.platform(), "cpus": os.cpu_count(), "container": gpus.in_container()},
+            "command": " ".join(shlex.quote(argument) for argument in sys.argv),
+            "earlier": _earlier(read_json(path)),
+            "start_step": start_step,
+            "started": now(),
+            "outcome": "running",
+        },
+    )
 
 
 def finish(folder, outcome, step, exit_code):
@@ -72,6 +76,7 @@ def now():
 def versions():
     """Version of Python and of every installed package, by name in lower case."""
     import pkg_resources
+
     found = {package.project_name.lower(): package.version for package in pkg_resources.working_set}
     return dict(found, python=platform.python_version())
 
@@ -87,9 +92,12 @@ def api():
     root = os.path.dirname(list(spec.submodule_search_locations)[0])
     record = read_json(os.path.join(root, tree.RECORD)) or {}
     patches = record.get("patches", [])
-    return {"commit": source.COMMIT, "patches": patches,
-            "patches_left_out": [name for name in object_detection_patches.PATCHES if name not in patches],
-            "changed_files": sorted(set(source.changed_files(root)) - set(record.get("files", {})))}
+    return {
+        "commit": source.COMMIT,
+        "patches": patches,
+        "patches_left_out": [name for name in object_detection_patches.PATCHES if name not in patches],
+        "changed_files": sorted(set(source.changed_files(root)) - set(record.get("files", {}))),
+    }
 
 
 def code():
@@ -115,21 +123,30 @@ def differences(one, other, everything=False):
         Sorted list of (dotted name, value in one, value in the other) as texts; ABSENT where there is none.
     """
     flat_one, flat_other = _flat(one), _flat(other)
-    names = sorted(name for name in set(flat_one) | set(flat_other)
-                   if flat_one.get(name, ABSENT) != flat_other.get(name, ABSENT))
-    return [(name, flat_one.get(name, ABSENT), flat_other.get(name, ABSENT)) for name in names
-            if everything or not any(name == skipped or name.startswith(skipped + ".") for skipped in ALWAYS_DIFFERS)]
+    names = sorted(
+        name for name in set(flat_one) | set(flat_other) if flat_one.get(name, ABSENT) != flat_other.get(name, ABSENT)
+    )
+    return [
+        (name, flat_one.get(name, ABSENT), flat_other.get(name, ABSENT))
+        for name in names
+        if everything or not any(name == skipped or name.startswith(skipped + ".") for skipped in ALWAYS_DIFFERS)
+    ]
 
 
 def _git(*arguments):
-    return subprocess.check_output(["git", "-C", PROJECT_DIR] + list(arguments), stderr=subprocess.DEVNULL,
-                                   universal_newlines=True, timeout=10)
+    return subprocess.check_output(
+        ["git", "-C", PROJECT_DIR] + list(arguments), stderr=subprocess.DEVNULL, universal_newlines=True, timeout=10
+    )
 
 
 def _dataset(dataset):
     splits = dataset.description["splits"]
-    return {"name": dataset.name, "folder": dataset.folder, "classes": list(dataset.classes),
-            "shards": {name: split["shards"] for name, split in splits.items()}}
+    return {
+        "name": dataset.name,
+        "folder": dataset.folder,
+        "classes": list(dataset.classes),
+        "shards": {name: split["shards"] for name, split in splits.items()},
+    }
 
 
 def _driver_and_names():
@@ -152,8 +169,10 @@ def _flat(value, prefix=""):
     if isinstance(value, dict):
         items = [(str(key), one) for key, one in value.items()]
     elif isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value):
-        items = [(str(one.get("file", index)) if isinstance(one, dict) else str(index), one)
-                 for index, one in enumerate(value)]
+        items = [
+            (str(one.get("file", index)) if isinstance(one, dict) else str(index), one)
+            for index, one in enumerate(value)
+        ]
     else:
         return {prefix: ", ".join(map(str, value)) if isinstance(value, list) else str(value)}
     flat = {}
@@ -213,6 +232,7 @@ def main(arguments=None):
         return 0
     from rich.console import Console
     from rich.table import Table
+
     table = Table("", *options.runs, box=None, padding=(0, 2, 0, 0))
     for row in found:
         table.add_row(*row)

@@ -1,4 +1,5 @@
 """NVML, the library of NVIDIA's driver that answers questions about GPUs, by its Python package (nvidia-ml-py)."""
+
 import contextlib
 
 
@@ -40,10 +41,13 @@ def handles(pynvml):
 def handles_of(pynvml, entries):
     """Handles of the GPUs that entries of CUDA_VISIBLE_DEVICES name: indices in the order of the PCI bus, or
     beginnings of UUIDs."""
-    known = [(str(index), text(pynvml.nvmlDeviceGetUUID(handle)), handle)
-             for index, handle in enumerate(handles(pynvml))]
-    found = [[handle for index, uuid, handle in known if entry == index or (
-        not entry.isdigit() and uuid.startswith(entry))] for entry in entries]
+    known = [
+        (str(index), text(pynvml.nvmlDeviceGetUUID(handle)), handle) for index, handle in enumerate(handles(pynvml))
+    ]
+    found = [
+        [handle for index, uuid, handle in known if entry == index or (not entry.isdigit() and uuid.startswith(entry))]
+        for entry in entries
+    ]
     if not all(found):
         raise NoAnswer("it lists %d GPUs, and not all of %s" % (len(known), ", ".join(entries)))
     return [of_entry[0] for of_entry in found]

@@ -1,9 +1,11 @@
 """Runs a command and turns the way it ends into sentences and an exit code."""
+
 import os
 import sys
 
 from data_prep.errors import DataError
-from trainers import exhausted, settings as settings_module
+from trainers import exhausted
+from trainers import settings as settings_module
 from trainers.console import Console
 from trainers.errors import Refused
 
@@ -30,11 +32,13 @@ def run(command, environ=None):
         console.log_traceback()
         if debug:
             import traceback
+
             console.error(traceback.format_exc().rstrip())
         console.error("%s\n%s" % (refused.what, refused.do))
         return refused.code if isinstance(refused, Refused) else refused.exit_code
     except Exception as error:
         import traceback
+
         console.log_traceback()
         told = exhausted.told(error)
         if told:

@@ -4,6 +4,7 @@ They end with the training whatever way it ends: `stop` kills them; the kernel d
 (PR_SET_PDEATHSIG); and they read a pipe whose other end the training alone holds, which closes even when the process
 becomes another program. Run as `python -m trainers.parameter_servers` this module is one server.
 """
+
 import ctypes
 import os
 import signal
@@ -75,6 +76,7 @@ class ParameterServers(object):
         if not self.count:
             return ""
         import tensorflow.compat.v1 as tf
+
         for attempt in range(ATTEMPTS):
             if attempt:
                 # Between our choice of the ports and their use another program may have taken one.
@@ -83,8 +85,9 @@ class ParameterServers(object):
             if not all([_wait_until_ready(process) for process in self._processes]):
                 continue
             try:
-                server = tf.train.Server(_cluster(self._ports), job_name=MASTER, task_index=0, config=config,
-                                         start=False)
+                server = tf.train.Server(
+                    _cluster(self._ports), job_name=MASTER, task_index=0, config=config, start=False
+                )
             except tf.errors.OpError:
                 continue
             _restrict(self._ports[0])
@@ -95,8 +98,11 @@ class ParameterServers(object):
             # TensorFlow takes the proxy of the environment even for this machine.
             os.environ.update(_without_proxy(os.environ))
             return "grpc://%s:%d" % (HOST, self._ports[0])
-        raise Refused("The parameter servers do not start.",
-                      "The reason is at the end of train.log; PS_TASKS=0 trains without them.", PREFLIGHT_FAILED)
+        raise Refused(
+            "The parameter servers do not start.",
+            "The reason is at the end of train.log; PS_TASKS=0 trains without them.",
+            PREFLIGHT_FAILED,
+        )
 
     def stop(self):
         """Ends the servers; they hold nothing that is not in a checkpoint."""
@@ -111,21 +117,28 @@ class ParameterServers(object):
     def _watch(self, task, process):
         code = process.wait()
         if not self._ending:
-            self._lost("Parameter server %d of %d ended (%s)." % (
-                task + 1, self.count, exhausted.was_killed(code)))
+            self._lost("Parameter server %d of %d ended (%s)." % (task + 1, self.count, exhausted.was_killed(code)))
 
     def _start(self):
         self._ending = False
         self._ports = _free_ports(self.count + 1)
         self._processes = []
-        environ = dict(os.environ, CUDA_VISIBLE_DEVICES="-1",
-                       PYTHONPATH=os.pathsep.join(filter(None, (_PROJECT_DIR, os.environ.get("PYTHONPATH")))),
-                       **_without_proxy(os.environ))
+        environ = dict(
+            os.environ,
+            CUDA_VISIBLE_DEVICES="-1",
+            PYTHONPATH=os.pathsep.join(filter(None, (_PROJECT_DIR, os.environ.get("PYTHONPATH")))),
+            **_without_proxy(os.environ),
+        )
         for task in range(self.count):
-            self._processes.append(subprocess.Popen(
-                [sys.executable, "-W", "ignore", "-m", "trainers.parameter_servers", str(os.getpid()), str(task)]
-                + [str(port) for port in self._ports],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ))
+            self._processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-W", "ignore", "-m", "trainers.parameter_servers", str(os.getpid()), str(task)]
+                    + [str(port) for port in self._ports],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    env=environ,
+                )
+            )
 
 
 def _without_proxy(environ):
@@ -147,6 +160,7 @@ def _wait_until_ready(process):
 def _cluster(ports):
     """ClusterSpec of the ports: the first is the master's."""
     import tensorflow.compat.v1 as tf
+
     addresses = ["%s:%d" % (HOST, port) for port in ports]
     return tf.train.ClusterSpec({MASTER: addresses[:1], PS: addresses[1:]})
 
@@ -167,8 +181,11 @@ def _restrict(port):
     try:
         loopback.restrict(port)
     except OSError as error:
-        raise Refused("TensorFlow's port cannot be closed to other machines here: %s." % error,
-                      "Train with PS_TASKS=0.", PREFLIGHT_FAILED)
+        raise Refused(
+            "TensorFlow's port cannot be closed to other machines here: %s." % error,
+            "Train with PS_TASKS=0.",
+            PREFLIGHT_FAILED,
+        )
 
 
 def _end_with(parent):
@@ -186,8 +203,10 @@ def _serve(parent, task, ports):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     import tensorflow.compat.v1 as tf
-    server = tf.train.Server(_cluster(ports), job_name=PS, task_index=task, start=False,
-                             config=tf.ConfigProto(device_count={"GPU": 0}))
+
+    server = tf.train.Server(
+        _cluster(ports), job_name=PS, task_index=task, start=False, config=tf.ConfigProto(device_count={"GPU": 0})
+    )
     loopback.restrict(ports[1 + task])
     server.start()
     os.write(1, READY)

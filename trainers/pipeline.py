@@ -3,6 +3,7 @@
 The config's `batch_size` is always the global batch: images per step over all devices. The API's clone trainer divides
 it by the clones itself, the patched input function by the replicas.
 """
+
 import copy
 import difflib
 import math
@@ -28,6 +29,7 @@ DEFAULT_CONFIGS = {
 
 class Effective(NamedTuple):
     """`config` is the TrainEvalPipelineConfig of the run; `changes` says what the file did not say, a line each."""
+
     config: Any
     changes: List[str]
 
@@ -40,16 +42,20 @@ def find(settings, dataset_name):
     """
     named = settings.pipeline_config or DEFAULT_CONFIGS.get((dataset_name, settings.device.value))
     if named is None:
-        raise Refused("There is no default config for the dataset %s." % dataset_name,
-                      "Name one with PIPELINE_CONFIG; configs/ has examples.")
+        raise Refused(
+            "There is no default config for the dataset %s." % dataset_name,
+            "Name one with PIPELINE_CONFIG; configs/ has examples.",
+        )
     for path in (named, os.path.join(PROJECT_DIR, named)):
         if os.path.isfile(path):
             return path
     folder = os.path.join(PROJECT_DIR, "configs")
     there = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     near = difflib.get_close_matches(os.path.basename(named), there, n=1)
-    raise Refused("PIPELINE_CONFIG=%s is not a file." % named,
-                  "Did you mean configs/%s?" % near[0] if near else "configs/ has %s." % ", ".join(there))
+    raise Refused(
+        "PIPELINE_CONFIG=%s is not a file." % named,
+        "Did you mean configs/%s?" % near[0] if near else "configs/ has %s." % ", ".join(there),
+    )
 
 
 def parse(path):
@@ -75,7 +81,7 @@ def _where_it_fails(error):
     where = re.match(r"(\d+):(\d+) : ", error)
     if not where:
         return " ".join(error.split()).rstrip("."), "Name a text file as those in configs/."
-    what = "line %s, column %s: %s" % (where.group(1), where.group(2), error[where.end():].rstrip("."))
+    what = "line %s, column %s: %s" % (where.group(1), where.group(2), error[where.end() :].rstrip("."))
     field = re.search(r'Message type "([\w.]+)" has no field named "(\w+)"', error)
     if field:
         known = pipeline_pb2.DESCRIPTOR.pool.FindMessageTypeByName(field.group(1)).fields_by_name
@@ -119,8 +125,12 @@ def effective(config, settings, dataset, devices, ram=None):
 def batch_line(config, devices):
     """`batch 24 = 3 devices x 8`."""
     batch = config.train_config.batch_size
-    return "batch %d = %d %s x %d" % (batch, devices.count, "device" if devices.count == 1 else "devices",
-                                      batch // devices.count)
+    return "batch %d = %d %s x %d" % (
+        batch,
+        devices.count,
+        "device" if devices.count == 1 else "devices",
+        batch // devices.count,
+    )
 
 
 def model_of(config):
@@ -169,10 +179,10 @@ def _use_dataset(config, dataset, changes):
     del config.eval_input_reader[1:]
     # Every picture once: the API's readers repeat for ever unless told otherwise.
     config.eval_input_reader[0].num_epochs = 1
-    config.eval_input_reader[0].include_source_id = True     # finds the picture again for drawing
+    config.eval_input_reader[0].include_source_id = True  # finds the picture again for drawing
     config.eval_config.num_examples = dataset.examples("val")
     config.eval_config.batch_size = 1
-    config.eval_config.retain_original_images = True         # so that there is something to draw on
+    config.eval_config.retain_original_images = True  # so that there is something to draw on
     _set(config.eval_input_reader[0], "sample_1_of_n_examples", 1, changes, "every validation picture is evaluated")
     _use_most_boxes(config, dataset, changes)
     _use_masks(config, dataset, changes)
@@ -191,8 +201,11 @@ def _use_masks(config, dataset, changes):
     if not (_learns_masks(config) or config.train_input_reader.load_instance_masks):
         return
     if dataset.mask_type is None:
-        raise Refused("The config trains on instance masks, and the dataset %s has none." % dataset.name,
-                      "Convert it again with --masks png, or take a config without masks.", SETTINGS_REFUSED)
+        raise Refused(
+            "The config trains on instance masks, and the dataset %s has none." % dataset.name,
+            "Convert it again with --masks png, or take a config without masks.",
+            SETTINGS_REFUSED,
+        )
     mask_type = input_reader_pb2.InstanceMaskType.Value(dataset.mask_type)
     for reader in (config.train_input_reader, config.eval_input_reader[0]):
         _set(reader, "load_instance_masks", True, changes, "the model learns masks")
@@ -204,7 +217,8 @@ def _use_masks(config, dataset, changes):
 def _learns_masks(config):
     model = model_of(config)
     return hasattr(model, "second_stage_box_predictor") and (
-        model.second_stage_box_predictor.mask_rcnn_box_predictor.predict_instance_masks)
+        model.second_stage_box_predictor.mask_rcnn_box_predictor.predict_instance_masks
+    )
 
 
 def _use_batch_size(config, settings, devices, changes):
@@ -217,15 +231,19 @@ def _use_batch_size(config, settings, devices, changes):
     if batch % devices.count:
         below = batch // devices.count * devices.count
         fitting = [str(size) for size in (below, below + devices.count) if size]
-        raise Refused("%s=%d does not divide over %d devices." % (name, batch, devices.count),
-                      "Set BATCH_SIZE to %s, or NUM_GPUS to a divisor of %d." % (" or ".join(fitting), batch))
+        raise Refused(
+            "%s=%d does not divide over %d devices." % (name, batch, devices.count),
+            "Set BATCH_SIZE to %s, or NUM_GPUS to a divisor of %d." % (" or ".join(fitting), batch),
+        )
     _set(config.train_config, "batch_size", batch, changes, name)
     scaling = settings.learning_rate_scaling.value
     if scaling != "none" and batch != own:
         ratio = float(batch) / own
         _scale_rates(config, ratio if scaling == "linear" else math.sqrt(ratio))
-        changes.append("learning rate x %.4g (LEARNING_RATE_SCALING=%s, batch %d against %d)" % (
-            ratio if scaling == "linear" else math.sqrt(ratio), scaling, batch, own))
+        changes.append(
+            "learning rate x %.4g (LEARNING_RATE_SCALING=%s, batch %d against %d)"
+            % (ratio if scaling == "linear" else math.sqrt(ratio), scaling, batch, own)
+        )
 
 
 def learning_rate(config):
@@ -279,8 +297,9 @@ def _use_steps(config, settings, changes):
 def _use_moving_average(config, settings, changes):
     if settings.use_moving_average is None:
         return
-    _set(config.train_config.optimizer, "use_moving_average", settings.use_moving_average, changes,
-         "USE_MOVING_AVERAGE")
+    _set(
+        config.train_config.optimizer, "use_moving_average", settings.use_moving_average, changes, "USE_MOVING_AVERAGE"
+    )
     _set(config.eval_config, "use_moving_averages", settings.use_moving_average, changes, "USE_MOVING_AVERAGE")
 
 
@@ -290,15 +309,22 @@ def _use_fine_tune_checkpoint(config, settings, changes):
         of_the_zoo = zoo.find(settings.fine_tune_checkpoint)
         if of_the_zoo:
             # Whether it was fetched is zoo.ensure's to see to.
-            _set(train, "fine_tune_checkpoint", zoo.checkpoint(of_the_zoo, settings.data_dir), changes,
-                 "FINE_TUNE_CHECKPOINT=%s" % settings.fine_tune_checkpoint)
+            _set(
+                train,
+                "fine_tune_checkpoint",
+                zoo.checkpoint(of_the_zoo, settings.data_dir),
+                changes,
+                "FINE_TUNE_CHECKPOINT=%s" % settings.fine_tune_checkpoint,
+            )
             _use_zoo_type(train, changes)
             return
         path = "" if settings.fine_tune_checkpoint == "none" else settings.fine_tune_checkpoint
         _set(train, "fine_tune_checkpoint", path, changes, "FINE_TUNE_CHECKPOINT")
     if train.fine_tune_checkpoint and not os.path.exists(train.fine_tune_checkpoint + ".index"):
-        raise Refused("fine_tune_checkpoint %s is not there (no .index file of that name)." %
-                      train.fine_tune_checkpoint, _where_else(train.fine_tune_checkpoint))
+        raise Refused(
+            "fine_tune_checkpoint %s is not there (no .index file of that name)." % train.fine_tune_checkpoint,
+            _where_else(train.fine_tune_checkpoint),
+        )
 
 
 def _where_else(path):
@@ -307,8 +333,10 @@ def _where_else(path):
     near = zoo.near(path)
     if near:
         return "Did you mean %s of the model zoo?" % near
-    return ("Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, to a name of the model zoo (%s), or to "
-            "none." % ", ".join(name for name in zoo.names() if name not in zoo.ZOO))
+    return (
+        "Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, to a name of the model zoo (%s), or to "
+        "none." % ", ".join(name for name in zoo.names() if name not in zoo.ZOO)
+    )
 
 
 def _use_zoo_type(train, changes):
@@ -347,20 +375,27 @@ def _refuse_unbatchable_shapes(config, devices):
     padded, masks = resizer.keep_aspect_ratio_resizer.pad_to_max_dimension, _learns_masks(config)
     if padded and masks:
         # The model resizes them once more beside a picture of one channel, which the padding of three refuses.
-        raise Refused("The API cannot pad instance masks (pad_to_max_dimension in the config).",
-                      "Take it out, with BATCH_SIZE=%d (one picture a device), or take fixed_shape_resizer." %
-                      devices.count, SETTINGS_REFUSED)
+        raise Refused(
+            "The API cannot pad instance masks (pad_to_max_dimension in the config).",
+            "Take it out, with BATCH_SIZE=%d (one picture a device), or take fixed_shape_resizer." % devices.count,
+            SETTINGS_REFUSED,
+        )
     if share > 1 and not padded:
-        raise Refused("keep_aspect_ratio_resizer gives pictures of different sizes, which cannot share a batch of %d a "
-                      "device." % share,
-                      "Set %s in the config, or BATCH_SIZE=%d (one picture a device)." % (
-                          "fixed_shape_resizer" if masks else "pad_to_max_dimension: true", devices.count),
-                      SETTINGS_REFUSED)
+        raise Refused(
+            "keep_aspect_ratio_resizer gives pictures of different sizes, which cannot share a batch of %d a "
+            "device." % share,
+            "Set %s in the config, or BATCH_SIZE=%d (one picture a device)."
+            % ("fixed_shape_resizer" if masks else "pad_to_max_dimension: true", devices.count),
+            SETTINGS_REFUSED,
+        )
 
 
 def _refuse_quantised_replicas(config, settings, devices):
     # tf.contrib.quantize rewrites the whole graph from the first replica, while the others are still being built.
     if config.HasField("graph_rewriter") and settings.trainer.value == "mirrored" and devices.count > 1:
-        raise Refused("Quantised training (graph_rewriter in the config) works on one device with TRAINER=mirrored, "
-                      "not on %d." % devices.count,
-                      "Set TRAINER=clone, which trains it on several, or NUM_GPUS=1.", SETTINGS_REFUSED)
+        raise Refused(
+            "Quantised training (graph_rewriter in the config) works on one device with TRAINER=mirrored, "
+            "not on %d." % devices.count,
+            "Set TRAINER=clone, which trains it on several, or NUM_GPUS=1.",
+            SETTINGS_REFUSED,
+        )

@@ -2,6 +2,7 @@
 
 A training begins with the same look, is refused by its errors and tells its warnings.
 """
+
 import importlib.util
 import json
 import os
@@ -9,18 +10,21 @@ import resource
 import shutil
 from typing import Any, List, NamedTuple
 
-from trainers import checkpoint_files, checkpoint_size, dataset as datasets, devices as device_choice, gpus
-from trainers import pipeline, ram, run_dir as runs, zoo
+from trainers import checkpoint_files, checkpoint_size, gpus, pipeline, ram, zoo
+from trainers import dataset as datasets
+from trainers import devices as device_choice
+from trainers import run_dir as runs
 from trainers.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 
 OK, WARNING, ERROR = "ok", "warning", "error"
 STYLES = {OK: "green", WARNING: "yellow", ERROR: "bold red"}
-ENOUGH_SHARED_MEMORY = 256 * 2 ** 20    # NCCL's buffers between GPUs; Docker's default is 64 MB
-ENOUGH_LOCKED_MEMORY = 8 * 2 ** 20      # compose.yaml's default
+ENOUGH_SHARED_MEMORY = 256 * 2**20  # NCCL's buffers between GPUs; Docker's default is 64 MB
+ENOUGH_LOCKED_MEMORY = 8 * 2**20  # compose.yaml's default
 
 
 class Line(NamedTuple):
     """One thing that was looked at. `level` is ok, warning or error; `do` says what to do, "" for ok."""
+
     check: str
     level: str
     text: str
@@ -30,6 +34,7 @@ class Line(NamedTuple):
 
 class Plan(NamedTuple):
     """What the training will be, as far as it could be found out; a part that could not is None."""
+
     devices: Any = None
     dataset: Any = None
     config_path: Any = None
@@ -61,9 +66,14 @@ class Report(NamedTuple):
         if len(self.errors) == 1:
             raise Refused(self.errors[0].text, self.errors[0].do, self.errors[0].code)
         if self.errors:
-            raise Refused("\n".join(["%d things stand in the way:" % len(self.errors)] + [
-                "  %s %s" % (line.text, line.do) for line in self.errors]),
-                "entrypoint.py preflight shows everything that was looked at.", self.code)
+            raise Refused(
+                "\n".join(
+                    ["%d things stand in the way:" % len(self.errors)]
+                    + ["  %s %s" % (line.text, line.do) for line in self.errors]
+                ),
+                "entrypoint.py preflight shows everything that was looked at.",
+                self.code,
+            )
 
 
 def preflight(settings, console, arguments):
@@ -81,9 +91,11 @@ def preflight(settings, console, arguments):
         return report.code
     console.table(_table(report))
     errors, warnings = len(report.errors), len(report.warnings)
-    console.say("Training can start%s." % (", with %d warning%s" % (warnings, "" if warnings == 1 else "s")
-                                          if warnings else "") if not errors else
-                "Training would be refused: %d error%s." % (errors, "" if errors == 1 else "s"))
+    console.say(
+        "Training can start%s." % (", with %d warning%s" % (warnings, "" if warnings == 1 else "s") if warnings else "")
+        if not errors
+        else "Training would be refused: %d error%s." % (errors, "" if errors == 1 else "s")
+    )
     return report.code
 
 
@@ -124,11 +136,16 @@ def _collect(lines, check, function):
 def _tensorflow():
     missing = [name for name in ("tensorflow", "object_detection") if importlib.util.find_spec(name) is None]
     if missing:
-        return Line("software", ERROR, "%s cannot be imported." % " and ".join(missing),
-                    "Use the image, or make setup and .venv/bin/python.")
+        return Line(
+            "software",
+            ERROR,
+            "%s cannot be imported." % " and ".join(missing),
+            "Use the image, or make setup and .venv/bin/python.",
+        )
     cuda = gpus.cuda_of_tensorflow()
-    return Line("software", OK, "TensorFlow%s and the patched API are installed." % (
-        " for CUDA %d.%d" % cuda if cuda else ""))
+    return Line(
+        "software", OK, "TensorFlow%s and the patched API are installed." % (" for CUDA %d.%d" % cuda if cuda else "")
+    )
 
 
 def _devices(settings, host):
@@ -148,18 +165,30 @@ def _gpu_lines(devices, settings, host):
     lines = []
     chosen = []
     for entry in device_choice.entries(devices):
-        chosen += [host.gpus[int(entry)]] if entry.isdigit() else [
-            gpu for gpu in host.gpus if gpu.uuid.startswith(entry)][:1]
+        chosen += (
+            [host.gpus[int(entry)]] if entry.isdigit() else [gpu for gpu in host.gpus if gpu.uuid.startswith(entry)][:1]
+        )
     for gpu in sorted(set(chosen), key=chosen.index):
         level, text, do = gpus.generation(gpu, cuda)
         lines.append(Line("GPU generation", level, text + ".", do))
     lines.append(_driver(host.driver, cuda))
     missing = gpus.missing_libraries(cuda)
-    lines.append(Line("CUDA libraries", ERROR, "CUDA's libraries are not found: %s." % ", ".join(missing),
-                      "Use the image, which has them, or install CUDA %d.%d and cuDNN 7 and set "
-                      "LD_LIBRARY_PATH." % cuda)
-                 if missing else Line("CUDA libraries", OK, "found" if cuda in gpus.LIBRARIES else
-                                      "not looked at for this CUDA; TensorFlow is asked when training starts"))
+    lines.append(
+        Line(
+            "CUDA libraries",
+            ERROR,
+            "CUDA's libraries are not found: %s." % ", ".join(missing),
+            "Use the image, which has them, or install CUDA %d.%d and cuDNN 7 and set LD_LIBRARY_PATH." % cuda,
+        )
+        if missing
+        else Line(
+            "CUDA libraries",
+            OK,
+            "found"
+            if cuda in gpus.LIBRARIES
+            else "not looked at for this CUDA; TensorFlow is asked when training starts",
+        )
+    )
     return lines
 
 
@@ -169,8 +198,13 @@ def _driver(driver, cuda):
         return Line("driver", OK, "NVIDIA driver %s." % driver)
     what, do = old[0][0].upper() + old[0][1:] + ".", old[1]
     if gpus.driver_may_be_bridged(driver, cuda):
-        return Line("driver", WARNING, what, do + " A data-centre GPU may do with NVIDIA's compatibility packages, "
-                    "which nobody has shown with this project.")
+        return Line(
+            "driver",
+            WARNING,
+            what,
+            do + " A data-centre GPU may do with NVIDIA's compatibility packages, "
+            "which nobody has shown with this project.",
+        )
     return Line("driver", ERROR, what, do)
 
 
@@ -180,8 +214,14 @@ def _machine_lines(devices, host):
     try:
         lines.append(shared_memory(shutil.disk_usage("/dev/shm").total, several))
     except OSError:
-        lines.append(Line("shared memory", WARNING if several else OK, "There is no /dev/shm.",
-                          "Mount a tmpfs there." if several else ""))
+        lines.append(
+            Line(
+                "shared memory",
+                WARNING if several else OK,
+                "There is no /dev/shm.",
+                "Mount a tmpfs there." if several else "",
+            )
+        )
     if host.in_container:
         lines.append(locked_memory(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0], several))
     return lines
@@ -189,11 +229,15 @@ def _machine_lines(devices, host):
 
 def shared_memory(size, several_gpus):
     """The Line for `size` bytes of /dev/shm."""
-    text = "%d MB of shared memory" % (size // 2 ** 20)
+    text = "%d MB of shared memory" % (size // 2**20)
     if not several_gpus or size >= ENOUGH_SHARED_MEMORY:
         return Line("shared memory", OK, text + ("." if several_gpus else "; more than one GPU would use it."))
-    return Line("shared memory", WARNING, "%s is little for NCCL, which ends in `no space left on device`." % text,
-                "Start the container with --shm-size 2g; compose.yaml does.")
+    return Line(
+        "shared memory",
+        WARNING,
+        "%s is little for NCCL, which ends in `no space left on device`." % text,
+        "Start the container with --shm-size 2g; compose.yaml does.",
+    )
 
 
 def locked_memory(limit, several_gpus):
@@ -202,18 +246,29 @@ def locked_memory(limit, several_gpus):
     text = "%s may be locked" % ("Any memory" if unlimited else "%d kB" % (limit // 1024))
     if unlimited or not several_gpus or limit >= ENOUGH_LOCKED_MEMORY:
         return Line("locked memory", OK, text + ".")
-    return Line("locked memory", WARNING, text + ", which NCCL may find too little.",
-                "Start the container with --ulimit memlock=8388608 (MEMLOCK with compose; -1 for InfiniBand).")
+    return Line(
+        "locked memory",
+        WARNING,
+        text + ", which NCCL may find too little.",
+        "Start the container with --ulimit memlock=8388608 (MEMLOCK with compose; -1 for InfiniBand).",
+    )
 
 
 def _records(settings):
     name, folder, _ = datasets.locate(settings)
-    if name == "mini-pets" and settings.dataset in (None, name) and not os.path.exists(
-            os.path.join(folder, datasets.DATASET_FILE)):
+    if (
+        name == "mini-pets"
+        and settings.dataset in (None, name)
+        and not os.path.exists(os.path.join(folder, datasets.DATASET_FILE))
+    ):
         return Line("records", OK, "mini-pets is not there yet; training draws it first."), None
     found = datasets.load(settings)
-    return Line("records", OK, "%s: %d pictures to train on, %d to evaluate, %d classes in the label map." % (
-        found.folder, found.examples("train"), found.examples("val"), len(found.classes))), found
+    return Line(
+        "records",
+        OK,
+        "%s: %d pictures to train on, %d to evaluate, %d classes in the label map."
+        % (found.folder, found.examples("train"), found.examples("val"), len(found.classes)),
+    ), found
 
 
 def _with_config(plan, lines, settings):
@@ -242,10 +297,16 @@ def _with_config(plan, lines, settings):
 def _effective(written, path, settings, plan):
     effective = pipeline.effective(written, settings, plan.dataset, plan.devices, ram.limit())
     classes, count = pipeline.model_of(written).num_classes, len(plan.dataset.classes)
-    said = "num_classes is the label map's %d" % count if classes == count else (
-        "num_classes %d is set to the label map's %d" % (classes, count))
-    return Line("config", OK, "%s: %s; %s." % (
-        os.path.basename(path), pipeline.batch_line(effective.config, plan.devices), said)), effective
+    said = (
+        "num_classes is the label map's %d" % count
+        if classes == count
+        else ("num_classes %d is set to the label map's %d" % (classes, count))
+    )
+    return Line(
+        "config",
+        OK,
+        "%s: %s; %s." % (os.path.basename(path), pipeline.batch_line(effective.config, plan.devices), said),
+    ), effective
 
 
 def _fine_tuning(config):
@@ -254,14 +315,27 @@ def _fine_tuning(config):
         return Line("fine-tuning", OK, "From scratch: no fine_tune_checkpoint.")
     awaited = zoo.awaited(checkpoint)
     if awaited:
-        return Line("fine-tuning", OK, "%s of the model zoo is not there yet; training downloads it first (%d MB)." % (
-            awaited, zoo.ZOO[awaited].bytes // 10 ** 6))
+        return Line(
+            "fine-tuning",
+            OK,
+            "%s of the model zoo is not there yet; training downloads it first (%d MB)."
+            % (awaited, zoo.ZOO[awaited].bytes // 10**6),
+        )
     problem = checkpoint_files.problem(checkpoint, values=True)
     if problem:
-        return Line("fine-tuning", ERROR, "fine_tune_checkpoint %s cannot be read: %s." % (checkpoint, problem),
-                    "Download it again, or set FINE_TUNE_CHECKPOINT to another, or to none.", SETTINGS_REFUSED)
-    return Line("fine-tuning", OK, "%s can be read: %d variables. How many fit is said when the graph is built." % (
-        checkpoint, len(checkpoint_files.read_index(checkpoint).entries)))
+        return Line(
+            "fine-tuning",
+            ERROR,
+            "fine_tune_checkpoint %s cannot be read: %s." % (checkpoint, problem),
+            "Download it again, or set FINE_TUNE_CHECKPOINT to another, or to none.",
+            SETTINGS_REFUSED,
+        )
+    return Line(
+        "fine-tuning",
+        OK,
+        "%s can be read: %d variables. How many fit is said when the graph is built."
+        % (checkpoint, len(checkpoint_files.read_index(checkpoint).entries)),
+    )
 
 
 def _run_dir(folder, config, settings):
@@ -270,8 +344,11 @@ def _run_dir(folder, config, settings):
         raise runs.another_training(folder)
     parent = _existing(folder)
     if os.path.isdir(parent) and not os.access(parent, os.W_OK | os.X_OK):
-        raise Refused("RUN_DIR=%s cannot be written." % folder,
-                      "Choose a folder that belongs to you, or change its owner.", PREFLIGHT_FAILED)
+        raise Refused(
+            "RUN_DIR=%s cannot be written." % folder,
+            "Choose a folder that belongs to you, or change its owner.",
+            PREFLIGHT_FAILED,
+        )
     torn = runs.torn_checkpoints(folder)
     if torn:
         return Line("RUN_DIR", WARNING, " ".join(torn), "Training goes on from step %d." % step)
@@ -287,7 +364,13 @@ def disk(folder, config, settings):
     missing = max(settings.keep_checkpoints + 1 - len(runs.checkpoints(folder)), 1)
     needed = missing * size + runs.ROOM_TO_START_BYTES
     text = "%s free; %d more checkpoint%s of %s (%s) and the log need about %s." % (
-        _megabytes(free), missing, "" if missing == 1 else "s", _megabytes(size), how, _megabytes(needed))
+        _megabytes(free),
+        missing,
+        "" if missing == 1 else "s",
+        _megabytes(size),
+        how,
+        _megabytes(needed),
+    )
     if free >= needed:
         return Line("disk", OK, text)
     do = "Free some space, set RUN_DIR to another disk, or lower KEEP_CHECKPOINTS."
@@ -303,16 +386,18 @@ def _existing(path):
 
 
 def _megabytes(size):
-    return "%d MB" % (size // 2 ** 20)
+    return "%d MB" % (size // 2**20)
 
 
 def _table(report):
     from rich.table import Table
     from rich.text import Text
+
     table = Table(title="Preflight", show_lines=False)
     for name in ("", "looked at", "found, and what to do"):
         table.add_column(name, overflow="fold")
     for line in report.lines:
-        table.add_row(Text(line.level, style=STYLES[line.level]), line.check,
-                      Text(line.text + (" " + line.do if line.do else "")))
+        table.add_row(
+            Text(line.level, style=STYLES[line.level]), line.check, Text(line.text + (" " + line.do if line.do else ""))
+        )
     return table

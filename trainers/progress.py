@@ -1,4 +1,5 @@
 """One step hook for both trainers: progress, metrics.jsonl, health, idle GPUs, divergence, stopping by signal."""
+
 import collections
 import json
 import math
@@ -20,7 +21,7 @@ METRICS_EVERY_SECS = 5
 PICTURES_SHOWN = 12
 MUCH_WAITING_PERCENT = 50
 # The graph beside the variables of a checkpoint; 11 MB for the largest models in configs/.
-GRAPH_BYTES = 16 * 2 ** 20
+GRAPH_BYTES = 16 * 2**20
 
 
 class StepHook(tf.train.SessionRunHook):
@@ -41,8 +42,21 @@ class StepHook(tf.train.SessionRunHook):
         clock: seconds; for tests.
     """
 
-    def __init__(self, console, health, stop, run_dir, total_steps, batch_size, began, heard=lambda: None,
-                 records=(), loss=None, gpu_watch=None, clock=time.time):
+    def __init__(
+        self,
+        console,
+        health,
+        stop,
+        run_dir,
+        total_steps,
+        batch_size,
+        began,
+        heard=lambda: None,
+        records=(),
+        loss=None,
+        gpu_watch=None,
+        clock=time.time,
+    ):
         self._console = console
         self._health = health
         self._stop = stop
@@ -58,8 +72,8 @@ class StepHook(tf.train.SessionRunHook):
         # (time, step, seconds waited for input or None) of the last WINDOW_SECS, without the first step
         self._recent = collections.deque()
         self._written_at = 0
-        self._pictures = []                     # of the last step and the one before, as batch_ids.tensors gives them
-        self._values = {}                       # of the last step, by the tags of scalars.of_step
+        self._pictures = []  # of the last step and the one before, as batch_ids.tensors gives them
+        self._values = {}  # of the last step, by the tags of scalars.of_step
         self.step = None
         self.first_step_secs = None
         self.last_loss = None
@@ -142,8 +156,12 @@ class StepHook(tf.train.SessionRunHook):
         left = (self._total_steps - self.step) * self._batch_size / rate
         waits = self._input_wait_percent()
         return "loss %.3f  %.1f images/s%s%s  %s left" % (
-            loss, rate, "" if waits is None else "  input wait %.0f %%" % waits, gpu_use.text(self.gpu_uses()),
-            duration(left))
+            loss,
+            rate,
+            "" if waits is None else "  input wait %.0f %%" % waits,
+            gpu_use.text(self.gpu_uses()),
+            duration(left),
+        )
 
     def _input_wait_percent(self):
         rate, waited = self.images_per_sec(), self.input_wait_secs()
@@ -152,12 +170,18 @@ class StepHook(tf.train.SessionRunHook):
     def _name_idle_gpus(self):
         for entry, percent in self._gpu_watch.newly_idle():
             waits = self._input_wait_percent()
-            self._console.say("GPU %s was busy for %.0f %% of a minute of steps%s. %s" % (
-                entry, percent, "" if waits is None else " (input wait %.0f %%)" % waits,
-                "Its input is too slow: more CPU cores, a faster disk or smaller pictures help." if waits is not None
-                and waits >= MUCH_WAITING_PERCENT else
-                "Its share of the work may be too small: a larger BATCH_SIZE gives it more, a smaller NUM_GPUS leaves "
-                "it out."))
+            self._console.say(
+                "GPU %s was busy for %.0f %% of a minute of steps%s. %s"
+                % (
+                    entry,
+                    percent,
+                    "" if waits is None else " (input wait %.0f %%)" % waits,
+                    "Its input is too slow: more CPU cores, a faster disk or smaller pictures help."
+                    if waits is not None and waits >= MUCH_WAITING_PERCENT
+                    else "Its share of the work may be too small: a larger BATCH_SIZE gives it more, a smaller NUM_GPUS leaves "
+                    "it out.",
+                )
+            )
 
     def _name_the_pictures(self):
         """Says what the step was made of, and the one before: its update may be what broke the weights."""
@@ -165,8 +189,10 @@ class StepHook(tf.train.SessionRunHook):
             ids = batch_ids.names(pictures, self._records)
             if ids:
                 more = len(ids) - PICTURES_SHOWN
-                self._console.say("Pictures of step %d: %s%s." % (
-                    step, ", ".join(ids[:PICTURES_SHOWN]), " and %d more, in train.log" % more if more > 0 else ""))
+                self._console.say(
+                    "Pictures of step %d: %s%s."
+                    % (step, ", ".join(ids[:PICTURES_SHOWN]), " and %d more, in train.log" % more if more > 0 else "")
+                )
                 if more > 0:
                     self._console.log("All pictures of step %d: %s" % (step, ", ".join(ids)))
 
@@ -176,19 +202,24 @@ class StepHook(tf.train.SessionRunHook):
             return
         self._written_at = now
         rate, waited = self.images_per_sec(), self.input_wait_secs()
-        record = {"step": self.step, "loss": round(loss, 6), "time": round(now, 3),
-                  "images_per_sec": rate and round(rate, 2),
-                  "input_wait_secs": None if waited is None else round(waited, 6)}
+        record = {
+            "step": self.step,
+            "loss": round(loss, 6),
+            "time": round(now, 3),
+            "images_per_sec": rate and round(rate, 2),
+            "input_wait_secs": None if waited is None else round(waited, 6),
+        }
         for tag, value in sorted(self._values.items()):
             # Not rounded to a number of places: learning rates are small.
             if tag.startswith(scalars.LEARNING_RATE):
                 record["learning_rate"] = float("%.6g" % value)
             else:
-                record.setdefault("losses", {})[tag[len(scalars.LOSSES):]] = float("%.6g" % value)
+                record.setdefault("losses", {})[tag[len(scalars.LOSSES) :]] = float("%.6g" % value)
         uses = self.gpu_uses()
         if uses:
-            record["gpus"] = [{"percent": use.percent and round(use.percent, 1), "memory_mib": use.memory_mib}
-                              for use in uses]
+            record["gpus"] = [
+                {"percent": use.percent and round(use.percent, 1), "memory_mib": use.memory_mib} for use in uses
+            ]
         with open(os.path.join(self._run_dir, METRICS), "a") as metrics:
             metrics.write(json.dumps(record) + "\n")
 
@@ -232,10 +263,13 @@ class CheckpointHook(tf.train.CheckpointSaverHook):
         free, needed = free_bytes(self._checkpoint_dir), self._bytes + GRAPH_BYTES
         if free < needed:
             newest = newest_checkpoint(self._checkpoint_dir)
-            raise Refused("The disk is full: %s has %d MB free, and the checkpoint of step %d needs %d MB." % (
-                self._checkpoint_dir, free // 2 ** 20, step, needed // 2 ** 20),
-                "Free some space and run the same command again: it goes on from %s." % (
-                    newest[0] if newest else "the start"), PREFLIGHT_FAILED)
+            raise Refused(
+                "The disk is full: %s has %d MB free, and the checkpoint of step %d needs %d MB."
+                % (self._checkpoint_dir, free // 2**20, step, needed // 2**20),
+                "Free some space and run the same command again: it goes on from %s."
+                % (newest[0] if newest else "the start"),
+                PREFLIGHT_FAILED,
+            )
         stop = super(CheckpointHook, self)._save(session, step)
         checkpoint_list.note_kept_for_good(self._checkpoint_dir)
         return stop
@@ -243,8 +277,10 @@ class CheckpointHook(tf.train.CheckpointSaverHook):
 
 def checkpoint_bytes():
     """Size of the values that a checkpoint of the default graph holds: each variable once, however many replicas."""
-    sizes = {re.sub(r"/replica_\d+", "", variable.op.name): variable.shape.num_elements() * variable.dtype.size
-             for variable in tf.global_variables()}
+    sizes = {
+        re.sub(r"/replica_\d+", "", variable.op.name): variable.shape.num_elements() * variable.dtype.size
+        for variable in tf.global_variables()
+    }
     return sum(sizes.values())
 
 
@@ -253,5 +289,11 @@ def checkpoint_hook(run_dir, settings, **arguments):
     steps, secs = settings.checkpoint_every_steps, settings.checkpoint_every_secs
     if not steps and not secs:
         secs = 600
-    return CheckpointHook(run_dir, settings.keep_checkpoints, save_steps=steps, save_secs=secs,
-                          listeners=[early_stop.listener(run_dir)], **arguments)
+    return CheckpointHook(
+        run_dir,
+        settings.keep_checkpoints,
+        save_steps=steps,
+        save_secs=secs,
+        listeners=[early_stop.listener(run_dir)],
+        **arguments,
+    )

@@ -8,6 +8,7 @@ def import_tensorflow():
     imported, installs one there, and every line would come twice.
     """
     import tensorflow.compat.v1 as tf
+
     logger = tf.get_logger()
     logger.propagate = False
     tf.logging.set_verbosity(tf.logging.INFO)

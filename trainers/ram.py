@@ -1,4 +1,5 @@
 """How much memory this process may use: the machine's, or less under a limit (container, systemd)."""
+
 import os
 
 # The file of a control group that holds its limit: version 1 in a hierarchy of its own, version 2.
@@ -14,6 +15,7 @@ def limit(root="/", total=None):
     """
     if total is None:
         import psutil
+
         total = psutil.virtual_memory().total
     return min([total] + _group_limits(root))
 

@@ -3,6 +3,7 @@
 Beside this, the patched API maps the input of a seeded graph serially (seeded_input_map) and lets clones take their
 batches in order (clones_dequeue_in_order).
 """
+
 import os
 
 DETERMINISTIC_KERNELS = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
@@ -36,8 +37,11 @@ def seeded(make_input, seed):
         make_input: the first function that is called in the new graph.
         seed: int, or None to leave the graph unseeded.
     """
+
     def make():
         import tensorflow.compat.v1 as tf
+
         tf.set_random_seed(seed)
         return make_input()
+
     return make_input if seed is None else make

@@ -3,6 +3,7 @@
 Names of classes, paths and settings are other people's text: everything goes through html.escape, and the page
 allows neither scripts nor anything from elsewhere.
 """
+
 import base64
 import datetime
 import html
@@ -10,7 +11,10 @@ import os
 import statistics
 
 from data_prep import files
-from trainers import charts, dataset as datasets, evaluation, run_dir as runs, story as stories
+from trainers import charts, evaluation
+from trainers import dataset as datasets
+from trainers import run_dir as runs
+from trainers import story as stories
 from trainers.console import duration
 from trainers.errors import PREFLIGHT_FAILED, Refused, refuse_arguments
 
@@ -22,8 +26,9 @@ PACKAGES = ("python", "tensorflow-gpu", "tensorflow", "numpy", "protobuf", "pyco
 def rewrite(settings, console, arguments):
     """`entrypoint.py report`: the page of RUN_DIR anew, for instance after a kill. Returns the exit code, 0."""
     refuse_arguments("report", arguments)
-    console.say("Wrote %s." % write(settings.run_dir or runs.default(datasets.locate(settings)[0],
-                                                                     settings.trainer.value)))
+    console.say(
+        "Wrote %s." % write(settings.run_dir or runs.default(datasets.locate(settings)[0], settings.trainer.value))
+    )
     return 0
 
 
@@ -37,14 +42,20 @@ def write(run_dir):
     try:
         content = page(stories.read(run_dir))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise Refused("What %s holds is not as a training or an evaluation wrote it (%s: %s)." % (
-            run_dir, type(error).__name__, error), "Take %s and %s from a backup." % (
-                runs.MANIFEST, os.path.join(evaluation.FOLDER, evaluation.METRICS)), PREFLIGHT_FAILED)
+        raise Refused(
+            "What %s holds is not as a training or an evaluation wrote it (%s: %s)."
+            % (run_dir, type(error).__name__, error),
+            "Take %s and %s from a backup." % (runs.MANIFEST, os.path.join(evaluation.FOLDER, evaluation.METRICS)),
+            PREFLIGHT_FAILED,
+        )
     try:
         files.write(path, content.encode("utf-8", "replace"))
     except OSError as error:
-        raise Refused("%s cannot be written: %s." % (path, error.strerror),
-                      "Free some space, or make the folder writable.", PREFLIGHT_FAILED)
+        raise Refused(
+            "%s cannot be written: %s." % (path, error.strerror),
+            "Free some space, or make the folder writable.",
+            PREFLIGHT_FAILED,
+        )
     return path
 
 
@@ -57,10 +68,12 @@ def try_write(run_dir, console, say=True):
         path = write(run_dir)
         if say:
             console.say("The report is %s." % path)
-    except Exception as error:      # whatever it is, how the training or evaluation ended is not changed by it
+    except Exception as error:  # whatever it is, how the training or evaluation ended is not changed by it
         console.log_traceback()
-        console.say("The report could not be written: %s" % (
-            error.what if isinstance(error, Refused) else "%s: %s." % (type(error).__name__, error)))
+        console.say(
+            "The report could not be written: %s"
+            % (error.what if isinstance(error, Refused) else "%s: %s." % (type(error).__name__, error))
+        )
 
 
 def page(story):
@@ -68,8 +81,17 @@ def page(story):
     with open(STYLE, encoding="utf-8") as file:
         style = file.read()
     title = os.path.basename(os.path.abspath(story.folder))
-    sections = [_head(story, title), _tiles(story), _curves(story), _evaluations(story), _pictures(story),
-                _starts(story), _data(story), _settings(story), _made_of(story)]
+    sections = [
+        _head(story, title),
+        _tiles(story),
+        _curves(story),
+        _evaluations(story),
+        _pictures(story),
+        _starts(story),
+        _data(story),
+        _settings(story),
+        _made_of(story),
+    ]
     return PAGE % {"title": html.escape(title), "style": style, "body": "\n".join(filter(None, sections))}
 
 
@@ -100,12 +122,21 @@ def _head(story, title):
     settings, devices = told.get("settings", {}), told.get("devices", {})
     count, kind = devices.get("count"), "GPU" if devices.get("kind") == "gpu" else "virtual CPU device"
     sentence = "%s on %s, with the %s trainer on %s %s%s" % (
-        stories.extractor(told) or "A model", stories.field(told, "dataset", "name") or "unknown data", settings.get("trainer", "?"),
-        count if count is not None else "?", kind, "" if count == 1 else "s")
+        stories.extractor(told) or "A model",
+        stories.field(told, "dataset", "name") or "unknown data",
+        settings.get("trainer", "?"),
+        count if count is not None else "?",
+        kind,
+        "" if count == 1 else "s",
+    )
     written = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
     return '<header><h1>%s <span class="outcome %s">%s</span></h1><p>%s.</p><p class="quiet">%s</p></header>' % (
-        html.escape(title), colour, html.escape(said), html.escape(sentence),
-        html.escape("%s This page was written %s." % (_how_it_ended(story), written)))
+        html.escape(title),
+        colour,
+        html.escape(said),
+        html.escape(sentence),
+        html.escape("%s This page was written %s." % (_how_it_ended(story), written)),
+    )
 
 
 def _how_it_ended(story):
@@ -113,11 +144,15 @@ def _how_it_ended(story):
     if said == "Running":
         return "The training was going on, and what is below may have changed since."
     if said == "Killed":
-        return ("The last training ended without a word: it was killed, or the machine went down. The same command "
-                "goes on from the newest checkpoint.")
+        return (
+            "The last training ended without a word: it was killed, or the machine went down. The same command "
+            "goes on from the newest checkpoint."
+        )
     code = told.get("exit_code")
-    return "Ended %s%s." % (_when(told.get("ended")) or "at an unknown time",
-                            "" if code is None else " with exit code %s" % code)
+    return "Ended %s%s." % (
+        _when(told.get("ended")) or "at an unknown time",
+        "" if code is None else " with exit code %s" % code,
+    )
 
 
 def _tiles(story):
@@ -127,11 +162,21 @@ def _tiles(story):
     for entry in [story.best or (story.evaluations[-1] if story.evaluations else None)]:
         if entry is not None:
             metrics = entry["metrics"]
-            tiles.append(("COCO mAP", _text(metrics.get(evaluation.MAP)), "mAP@.5IOU %s, step %d" % (
-                _text(metrics.get(evaluation.MAP50)), entry["step"])))
+            tiles.append(
+                (
+                    "COCO mAP",
+                    _text(metrics.get(evaluation.MAP)),
+                    "mAP@.5IOU %s, step %d" % (_text(metrics.get(evaluation.MAP50)), entry["step"]),
+                )
+            )
             if evaluation.MASK_MAP in metrics:
-                tiles.append(("Mask COCO mAP", _text(metrics[evaluation.MASK_MAP]), "mAP@.5IOU %s" % (
-                    _text(metrics.get(evaluation.MASK_MAP50)))))
+                tiles.append(
+                    (
+                        "Mask COCO mAP",
+                        _text(metrics[evaluation.MASK_MAP]),
+                        "mAP@.5IOU %s" % (_text(metrics.get(evaluation.MASK_MAP50))),
+                    )
+                )
     if last is not None and last.loss is not None:
         tiles.append(("Loss", "%.3f" % last.loss, "at step %d" % last.step))
     rates = [record.images_per_sec for record in story.records if record.images_per_sec]
@@ -143,12 +188,20 @@ def _tiles(story):
     secs = [stories.secs(start) for start in stories.all_starts(story.manifest)]
     if any(secs):
         known = len([one for one in secs if one is not None])
-        tiles.append(("Time", duration(sum(filter(None, secs))), "from start to end" if len(secs) == 1 else
-                      "in %d starts" % known if known == len(secs) else "in %d of %d starts; the others did not "
-                      "write down their end" % (known, len(secs))))
+        tiles.append(
+            (
+                "Time",
+                duration(sum(filter(None, secs))),
+                "from start to end"
+                if len(secs) == 1
+                else "in %d starts" % known
+                if known == len(secs)
+                else "in %d of %d starts; the others did not write down their end" % (known, len(secs)),
+            )
+        )
     return '<dl class="tiles">%s</dl>' % "".join(
-        "<div><dt>%s</dt><dd>%s</dd><dd class=\"quiet\">%s</dd></div>" % tuple(map(html.escape, tile))
-        for tile in tiles)
+        '<div><dt>%s</dt><dd>%s</dd><dd class="quiet">%s</dd></div>' % tuple(map(html.escape, tile)) for tile in tiles
+    )
 
 
 def _curves(story):
@@ -160,7 +213,8 @@ def _curves(story):
         charts.Chart("Parts of the loss", _parts(story, steps), logarithmic=True),
         charts.Chart("Learning rate", [charts.Line("", steps, _column(story, "learning_rate"))]),
         charts.Chart("Images/s", [charts.Line("", steps, _column(story, "images_per_sec"))]),
-        charts.Chart("Input wait, % of a step", [charts.Line("", steps, stories.wait_shares(story))], top=100)]
+        charts.Chart("Input wait, % of a step", [charts.Line("", steps, stories.wait_shares(story))], top=100),
+    ]
     lines += _gpu_charts(story, steps)
     ends = [stories.last_step(story) or 0] + [entry["step"] for entry in story.evaluations]
     drawn = [charts.svg(chart, max(ends), resumed) for chart in lines if chart.has_points()]
@@ -170,11 +224,14 @@ def _curves(story):
     if resumed:
         notes.append("Dotted lines: the training was gone on with there.")
     if story.unreadable:
-        notes.append("%d line%s of %s could not be read and %s left out." % (
-            story.unreadable, *(("", runs.METRICS, "is") if story.unreadable == 1 else ("s", runs.METRICS, "are"))))
+        notes.append(
+            "%d line%s of %s could not be read and %s left out."
+            % (story.unreadable, *(("", runs.METRICS, "is") if story.unreadable == 1 else ("s", runs.METRICS, "are")))
+        )
     return '<section><h2>Curves</h2><div class="curves">%s</div>%s</section>' % (
         "".join("<figure>%s</figure>" % one for one in drawn),
-        "".join('<p class="quiet">%s</p>' % html.escape(note) for note in notes))
+        "".join('<p class="quiet">%s</p>' % html.escape(note) for note in notes),
+    )
 
 
 def _column(story, name):
@@ -185,16 +242,27 @@ def _parts(story, steps):
     """A Line of each part of the loss, where there is more than one."""
     names = sorted({name for record in story.records for name in record.losses})
     common = os.path.commonprefix(names)
-    common = common[:common.rfind("/") + 1]
-    return [charts.Line(name[len(common):], steps, [record.losses.get(name) for record in story.records])
-            for name in names] if len(names) > 1 else []
+    common = common[: common.rfind("/") + 1]
+    return (
+        [
+            charts.Line(name[len(common) :], steps, [record.losses.get(name) for record in story.records])
+            for name in names
+        ]
+        if len(names) > 1
+        else []
+    )
 
 
 def _accuracy(story):
     steps = [entry["step"] for entry in story.evaluations]
-    lines = [charts.Line(label, steps, [stories.number(entry["metrics"].get(name)) for entry in story.evaluations])
-             for label, name in (("COCO mAP", evaluation.MAP), ("mAP@.5IOU", evaluation.MAP50),
-                                 ("mask COCO mAP", evaluation.MASK_MAP))]
+    lines = [
+        charts.Line(label, steps, [stories.number(entry["metrics"].get(name)) for entry in story.evaluations])
+        for label, name in (
+            ("COCO mAP", evaluation.MAP),
+            ("mAP@.5IOU", evaluation.MAP50),
+            ("mask COCO mAP", evaluation.MASK_MAP),
+        )
+    ]
     return [line for line in lines if any(value is not None for value in line.values)]
 
 
@@ -202,9 +270,20 @@ def _gpu_charts(story, steps):
     count = max([len(record.gpus) for record in story.records] or [0])
 
     def lines(index, factor):
-        return [charts.Line("GPU %d" % gpu, steps, [
-            record.gpus[gpu][index] * factor if gpu < len(record.gpus) and record.gpus[gpu][index] is not None
-            else None for record in story.records]) for gpu in range(count)]
+        return [
+            charts.Line(
+                "GPU %d" % gpu,
+                steps,
+                [
+                    record.gpus[gpu][index] * factor
+                    if gpu < len(record.gpus) and record.gpus[gpu][index] is not None
+                    else None
+                    for record in story.records
+                ],
+            )
+            for gpu in range(count)
+        ]
+
     return [charts.Chart("GPU use, %", lines(0, 1), top=100), charts.Chart("GPU memory, GiB", lines(1, 1 / 1024.0))]
 
 
@@ -214,14 +293,18 @@ def _evaluations(story):
     masks = any(evaluation.MASK_MAP in entry["metrics"] for entry in story.evaluations)
     names = [("COCO mAP", evaluation.MAP), ("mAP@.5IOU", evaluation.MAP50)]
     names += [("mask COCO mAP", evaluation.MASK_MAP), ("mask mAP@.5IOU", evaluation.MASK_MAP50)] if masks else []
-    rows = [["%d%s" % (entry["step"], " (best, kept)" if entry is story.best else "")] + [
-        _text(entry["metrics"].get(name)) for _, name in names] + [
-        "%s of %s" % (entry.get("images", "?"), entry.get("images_expected", "?")), entry.get("weights", "?")]
-        for entry in reversed(story.evaluations)]
+    rows = [
+        ["%d%s" % (entry["step"], " (best, kept)" if entry is story.best else "")]
+        + [_text(entry["metrics"].get(name)) for _, name in names]
+        + ["%s of %s" % (entry.get("images", "?"), entry.get("images_expected", "?")), entry.get("weights", "?")]
+        for entry in reversed(story.evaluations)
+    ]
     of_class = story.best or story.evaluations[-1]
     return "<section><h2>Evaluation</h2>%s<h3>By class, step %d</h3>%s</section>" % (
-        _table(["step"] + [label for label, _ in names] + ["pictures", "weights"], rows), of_class["step"],
-        _by_class(story, of_class))
+        _table(["step"] + [label for label, _ in names] + ["pictures", "weights"], rows),
+        of_class["step"],
+        _by_class(story, of_class),
+    )
 
 
 def _by_class(story, entry):
@@ -232,30 +315,45 @@ def _by_class(story, entry):
     rows = [[name] + [_text(entry[key].get(name)) for key, _ in columns] for name in order]
     classes = stories.field(story.manifest, "dataset", "classes") or []
     without = len(set(classes) - names)
-    note = '<p class="quiet">%d of %d classes have no validation box.</p>' % (without, len(classes)) if (
-        without) else ""
+    note = (
+        '<p class="quiet">%d of %d classes have no validation box.</p>' % (without, len(classes)) if (without) else ""
+    )
     return (_table(["class"] + [heading for _, heading in columns], rows) if rows else "") + note
 
 
 def _pictures(story):
     if not story.drawing:
         return ""
-    return ('<section><h2>Pictures, step %d</h2><p class="quiet">Solid: detections. Dashed: what is true.</p>'
-            '<img alt="Detections drawn on validation pictures" src="data:image/png;base64,%s"></section>' % (
-                story.drawn_step, base64.b64encode(story.drawing).decode("ascii")))
+    return (
+        '<section><h2>Pictures, step %d</h2><p class="quiet">Solid: detections. Dashed: what is true.</p>'
+        '<img alt="Detections drawn on validation pictures" src="data:image/png;base64,%s"></section>'
+        % (story.drawn_step, base64.b64encode(story.drawing).decode("ascii"))
+    )
 
 
 def _starts(story):
     rows = []
     for start in stories.all_starts(story.manifest):
         last = start is story.manifest
-        told = stories.outcome(story)[0].lower() if last else str(start.get("outcome", "?")).replace(stories.RUNNING, "killed")
+        told = (
+            stories.outcome(story)[0].lower()
+            if last
+            else str(start.get("outcome", "?")).replace(stories.RUNNING, "killed")
+        )
         secs, code = stories.secs(start), start.get("exit_code")
-        rows.append([_when(start.get("started")) or "?", "" if secs is None else duration(secs),
-                     str(start.get("start_step", "?")), _text(stories.last_step(story) if last else start.get("step")), told,
-                     "" if code is None else str(code)])
+        rows.append(
+            [
+                _when(start.get("started")) or "?",
+                "" if secs is None else duration(secs),
+                str(start.get("start_step", "?")),
+                _text(stories.last_step(story) if last else start.get("step")),
+                told,
+                "" if code is None else str(code),
+            ]
+        )
     return "<section><h2>Starts</h2>%s</section>" % _table(
-        ["started", "took", "from step", "to step", "outcome", "exit code"], rows)
+        ["started", "took", "from step", "to step", "outcome", "exit code"], rows
+    )
 
 
 def _data(story):
@@ -264,44 +362,74 @@ def _data(story):
         return ""
     rows, checksums = [], []
     for split, shards in sorted(data.get("shards", {}).items()):
-        rows.append([split, str(sum(shard.get("examples", 0) for shard in shards)), str(len(shards)),
-                     "%.1f MB" % (sum(shard.get("bytes", 0) for shard in shards) / 1e6)])
+        rows.append(
+            [
+                split,
+                str(sum(shard.get("examples", 0) for shard in shards)),
+                str(len(shards)),
+                "%.1f MB" % (sum(shard.get("bytes", 0) for shard in shards) / 1e6),
+            ]
+        )
         checksums += ["%s  %s" % (shard.get("sha256", "?"), shard.get("file", "?")) for shard in shards]
     classes = data.get("classes", [])
     return "<section><h2>Data</h2>%s%s%s%s</section>" % (
         _pairs([("dataset", data.get("name")), ("folder", data.get("folder"))]),
         _table(["split", "pictures", "shards", "size"], rows),
         _details("%d classes" % len(classes), "\n".join(map(str, classes))),
-        _details("Checksums (sha256)", "\n".join(checksums)))
+        _details("Checksums (sha256)", "\n".join(checksums)),
+    )
 
 
 def _settings(story):
     told = story.manifest
-    chosen = [(name.upper(), int(value) if isinstance(value, bool) else value)
-              for name, value in sorted(told.get("settings", {}).items()) if value is not None]
+    chosen = [
+        (name.upper(), int(value) if isinstance(value, bool) else value)
+        for name, value in sorted(told.get("settings", {}).items())
+        if value is not None
+    ]
     changes = told.get("config_changes") or []
     return "<section><h2>Settings</h2>%s%s%s%s%s</section>" % (
         _pairs([("config", told.get("config_file")), ("command", told.get("command"))]),
-        "<h3>Changed in the config</h3><ul>%s</ul>" % "".join("<li>%s</li>" % html.escape(str(change))
-                                                              for change in changes) if changes else "",
-        "<h3>Settings, defaults included</h3>", _pairs(chosen),
-        _details("The effective config", "\n".join(map(str, told.get("config") or []))))
+        "<h3>Changed in the config</h3><ul>%s</ul>"
+        % "".join("<li>%s</li>" % html.escape(str(change)) for change in changes)
+        if changes
+        else "",
+        "<h3>Settings, defaults included</h3>",
+        _pairs(chosen),
+        _details("The effective config", "\n".join(map(str, told.get("config") or []))),
+    )
 
 
 def _made_of(story):
     told = story.manifest
     devices, host, api, code = [told.get(name) or {} for name in ("devices", "host", "api", "code")]
     versions = told.get("versions") or {}
-    rows = [("devices", ", ".join(map(str, devices.get("used") or []))),
-            ("GPUs", ", ".join(map(str, devices.get("gpus") or [])) or "none"), ("driver", devices.get("driver")),
-            ("machine", host.get("machine")), ("CPUs", host.get("cpus")),
-            ("in a container", {True: "yes", False: "no"}.get(host.get("container"))),
-            ("code", " ".join(filter(None, [code.get("commit"), "with %d changed files" % len(code["changed"])
-                                            if code.get("changed") else ""])) if isinstance(code, dict) else None),
-            ("API", api.get("commit")), ("patches", len(api["patches"]) if "patches" in api else None)]
+    rows = [
+        ("devices", ", ".join(map(str, devices.get("used") or []))),
+        ("GPUs", ", ".join(map(str, devices.get("gpus") or [])) or "none"),
+        ("driver", devices.get("driver")),
+        ("machine", host.get("machine")),
+        ("CPUs", host.get("cpus")),
+        ("in a container", {True: "yes", False: "no"}.get(host.get("container"))),
+        (
+            "code",
+            " ".join(
+                filter(
+                    None,
+                    [code.get("commit"), "with %d changed files" % len(code["changed"]) if code.get("changed") else ""],
+                )
+            )
+            if isinstance(code, dict)
+            else None,
+        ),
+        ("API", api.get("commit")),
+        ("patches", len(api["patches"]) if "patches" in api else None),
+    ]
     rows += [(name, versions[name]) for name in PACKAGES if name in versions]
     return "<section><h2>Devices and versions</h2>%s%s</section>" % (
-        _pairs(rows), _details("All packages", "\n".join("%s %s" % one for one in sorted(versions.items()))))
+        _pairs(rows),
+        _details("All packages", "\n".join("%s %s" % one for one in sorted(versions.items()))),
+    )
 
 
 def _when(text):
@@ -317,15 +445,21 @@ def _table(headings, rows):
     """Every column but the first is numbers or short words, and stands to the right."""
     return '<div class="wide"><table><thead><tr>%s</tr></thead><tbody>%s</tbody></table></div>' % (
         "".join("<th>%s</th>" % html.escape(heading) for heading in headings),
-        "".join("<tr>%s</tr>" % "".join("<td>%s</td>" % html.escape(cell) for cell in row) for row in rows))
+        "".join("<tr>%s</tr>" % "".join("<td>%s</td>" % html.escape(cell) for cell in row) for row in rows),
+    )
 
 
 def _pairs(rows):
     return '<dl class="pairs">%s</dl>' % "".join(
-        "<dt>%s</dt><dd>%s</dd>" % (html.escape(name), html.escape(str(value))) for name, value in rows
-        if value not in (None, ""))
+        "<dt>%s</dt><dd>%s</dd>" % (html.escape(name), html.escape(str(value)))
+        for name, value in rows
+        if value not in (None, "")
+    )
 
 
 def _details(summary, text):
-    return "<details><summary>%s</summary><pre>%s</pre></details>" % (
-        html.escape(summary), html.escape(text)) if text else ""
+    return (
+        "<details><summary>%s</summary><pre>%s</pre></details>" % (html.escape(summary), html.escape(text))
+        if text
+        else ""
+    )

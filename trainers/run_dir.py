@@ -1,4 +1,5 @@
 """RUN_DIR: is there a run to go on with, and may we write here?"""
+
 import errno
 import fcntl
 import os
@@ -20,7 +21,7 @@ METRICS = "metrics.jsonl"
 TORN = "torn-"
 # The event file with the graph, the log and the first metrics: 15 MB for the small models in configs/. What the
 # checkpoints need is checked when the graph is built (trainers/progress.py).
-ROOM_TO_START_BYTES = 64 * 2 ** 20
+ROOM_TO_START_BYTES = 64 * 2**20
 _LOCKS = []
 
 
@@ -49,8 +50,11 @@ def newest_checkpoint(folder):
 def torn_checkpoints(folder):
     """A sentence for each checkpoint that is newer than `newest_checkpoint` and cannot be restored, oldest first."""
     newest = newest_checkpoint(folder)
-    torn = [(step, checkpoint_files.problem(_prefix(folder, step), values=True))
-            for step in checkpoint_files.steps(folder) if newest is None or step > newest[1]]
+    torn = [
+        (step, checkpoint_files.problem(_prefix(folder, step), values=True))
+        for step in checkpoint_files.steps(folder)
+        if newest is None or step > newest[1]
+    ]
     return ["Checkpoint %s cannot be read: %s." % (_prefix(folder, step), why) for step, why in torn if why]
 
 
@@ -97,8 +101,10 @@ def check(folder, config, settings):
     if newest and settings.resume.value == "never":
         raise Refused("%s holds a run at step %d, and RESUME=never." % (folder, newest[1]), elsewhere)
     if not newest and settings.resume.value == "require":
-        raise Refused("RESUME=require, but %s holds no checkpoint." % folder,
-                      "Set RUN_DIR to the run to go on with, or leave RESUME out.")
+        raise Refused(
+            "RESUME=require, but %s holds no checkpoint." % folder,
+            "Set RUN_DIR to the run to go on with, or leave RESUME out.",
+        )
     if newest:
         before = pipeline.parse(os.path.join(folder, CONFIG))
         differences = pipeline.differing_fields(before.model, config.model, "model.")
@@ -107,9 +113,11 @@ def check(folder, config, settings):
         names = [entry.name for entry in checkpoint_files.read_index(newest[0]).entries]
         missing = new_variables.fields(before, config, names)
         if missing:
-            raise Refused("%s holds a run without what this config trains: %s." % (folder, ", ".join(missing)),
-                          "Set that back, or begin a new run from its weights: FINE_TUNE_CHECKPOINT=%s and "
-                          "another RUN_DIR." % newest[0])
+            raise Refused(
+                "%s holds a run without what this config trains: %s." % (folder, ", ".join(missing)),
+                "Set that back, or begin a new run from its weights: FINE_TUNE_CHECKPOINT=%s and "
+                "another RUN_DIR." % newest[0],
+            )
     return newest[1] if newest else 0
 
 
@@ -120,8 +128,10 @@ def _is_ours(folder):
 def _say_how_the_last_one_ended(folder, say):
     manifest = read_json(os.path.join(folder, MANIFEST)) or {}
     if manifest.get("outcome") == "running":
-        say("The last training here ended without a word: it was killed (exit code 137 where memory ran out), or the "
-            "machine went down.")
+        say(
+            "The last training here ended without a word: it was killed (exit code 137 where memory ran out), or the "
+            "machine went down."
+        )
 
 
 def _set_torn_checkpoints_aside(folder, say):
@@ -134,10 +144,19 @@ def _set_torn_checkpoints_aside(folder, say):
             continue
         for path in checkpoint_files.files_of(prefix):
             os.replace(path, os.path.join(folder, TORN + os.path.basename(path)))
-        say("Checkpoint %s cannot be read: %s. It is kept as %s*; %s." % (
-            prefix, why, os.path.join(folder, TORN + os.path.basename(prefix)),
-            "the one before it is taken" if newest and newest[1] < step else
-            "there is none before it" if newest is None else "newer ones are whole"))
+        say(
+            "Checkpoint %s cannot be read: %s. It is kept as %s*; %s."
+            % (
+                prefix,
+                why,
+                os.path.join(folder, TORN + os.path.basename(prefix)),
+                "the one before it is taken"
+                if newest and newest[1] < step
+                else "there is none before it"
+                if newest is None
+                else "newer ones are whole",
+            )
+        )
 
 
 def remove_half_written(folder):
@@ -173,21 +192,27 @@ def _create_and_lock(folder, say):
     except (FileExistsError, NotADirectoryError):
         raise Refused("RUN_DIR=%s is not a folder." % folder, "Choose another name.", PREFLIGHT_FAILED)
     except OSError as error:
-        raise Refused("RUN_DIR=%s cannot be written: %s." % (folder, error.strerror),
-                      "Choose a folder that belongs to you, or change its owner.", PREFLIGHT_FAILED)
+        raise Refused(
+            "RUN_DIR=%s cannot be written: %s." % (folder, error.strerror),
+            "Choose a folder that belongs to you, or change its owner.",
+            PREFLIGHT_FAILED,
+        )
     try:
         if not any(_try_lock(lock) for _ in range(3)):
             raise another_training(folder)
     except OSError as error:
         # Some network file systems have no locks.
         say("%s cannot be locked (%s): nothing will stop a second training in it." % (folder, error.strerror))
-    _LOCKS.append(lock)     # held until the process ends, however it ends
+    _LOCKS.append(lock)  # held until the process ends, however it ends
 
 
 def another_training(folder):
     """The Refused for a RUN_DIR in use."""
-    return Refused("Another training is running in %s." % folder,
-                   "Wait for it, stop it, or set RUN_DIR to another folder.", PREFLIGHT_FAILED)
+    return Refused(
+        "Another training is running in %s." % folder,
+        "Wait for it, stop it, or set RUN_DIR to another folder.",
+        PREFLIGHT_FAILED,
+    )
 
 
 def _try_lock(lock):
@@ -198,7 +223,7 @@ def _try_lock(lock):
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
             raise
-        time.sleep(0.2)     # an evaluation that asks `is_training` holds it for microseconds
+        time.sleep(0.2)  # an evaluation that asks `is_training` holds it for microseconds
         return False
 
 
@@ -210,9 +235,11 @@ def check_free_space(folder, needed_bytes):
     """Refuses to start where the checkpoints to keep would not fit."""
     free = free_bytes(folder)
     if free < needed_bytes:
-        raise Refused("%s has %d MB free; this run needs about %d MB." % (
-            folder, free // 2 ** 20, needed_bytes // 2 ** 20),
-            "Free some space, set RUN_DIR to another disk, or lower KEEP_CHECKPOINTS.", PREFLIGHT_FAILED)
+        raise Refused(
+            "%s has %d MB free; this run needs about %d MB." % (folder, free // 2**20, needed_bytes // 2**20),
+            "Free some space, set RUN_DIR to another disk, or lower KEEP_CHECKPOINTS.",
+            PREFLIGHT_FAILED,
+        )
 
 
 def write_config(folder, config):
@@ -228,4 +255,4 @@ def is_training(folder):
     except FileNotFoundError:
         return False
     except OSError as error:
-        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)     # else it cannot be locked: nobody knows
+        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)  # else it cannot be locked: nobody knows

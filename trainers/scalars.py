@@ -5,6 +5,7 @@ Losses are means over devices (patch same_training_summaries); TargetAssignment/
 in both. The clone trainer alone has input queues, whose fill it shows (batch/..., queue/...), and histograms of
 the weights (ModelVars/...).
 """
+
 import re
 
 import tensorflow.compat.v1 as tf
@@ -13,10 +14,9 @@ EVERY_STEPS = 100
 IMAGES_PER_SEC = "images_per_sec"
 INPUT_WAIT = "input_wait_secs"
 LOSSES, TOTAL_LOSS, LEARNING_RATE = "Losses/", "Losses/TotalLoss", "LearningRate/"
-GPU_PERCENT, GPU_MEMORY = "gpu_%d/percent", "gpu_%d/memory_mib"     # by TensorFlow's number of the device
+GPU_PERCENT, GPU_MEMORY = "gpu_%d/percent", "gpu_%d/memory_mib"  # by TensorFlow's number of the device
 # The Estimator's second copy of Losses/TotalLoss; the gradient of the first replica; model_deploy's of a clone.
-LEFT_OUT = re.compile(
-    r"loss(_\d+)?$|global_norm/|clone_0/Losses/|Losses/clone_loss$|Losses/regularization_loss_\d+$")
+LEFT_OUT = re.compile(r"loss(_\d+)?$|global_norm/|clone_0/Losses/|Losses/clone_loss$|Losses/regularization_loss_\d+$")
 
 
 def name(tag):
@@ -28,10 +28,16 @@ def of_step():
     """Scalar tensors of the default graph by their tag: the parts of the loss, means over devices, and the learning
     rate."""
     written = [summary.op for summary in tf.get_collection(tf.GraphKeys.SUMMARIES)]
-    tags = {tf.get_static_value(op.inputs[0]).item().decode("utf-8"): op.inputs[1] for op in written
-            if op.type == "ScalarSummary"}
-    return {tag: value for tag, value in tags.items()
-            if tag.startswith((LOSSES, LEARNING_RATE)) and tag != TOTAL_LOSS and name(tag)}
+    tags = {
+        tf.get_static_value(op.inputs[0]).item().decode("utf-8"): op.inputs[1]
+        for op in written
+        if op.type == "ScalarSummary"
+    }
+    return {
+        tag: value
+        for tag, value in tags.items()
+        if tag.startswith((LOSSES, LEARNING_RATE)) and tag != TOTAL_LOSS and name(tag)
+    }
 
 
 def of_both(serialized):
@@ -92,4 +98,5 @@ class ScalarsHook(tf.train.SessionRunHook):
         for tag, value in told:
             if value is not None:
                 self._writer.add_summary(
-                    tf.Summary(value=[tf.Summary.Value(tag=tag, simple_value=value)]), self._step_hook.step)
+                    tf.Summary(value=[tf.Summary.Value(tag=tag, simple_value=value)]), self._step_hook.step
+                )

@@ -3,6 +3,7 @@
 `read()` validates everything at once, before TensorFlow is imported, and raises one `SettingsRefused` that lists all
 errors. `.env.example` and docs/settings.md are generated from this module (`python -m trainers.settings`).
 """
+
 import difflib
 import os
 import re
@@ -57,69 +58,111 @@ class Settings(BaseModel):
     """What the user asked for. Frozen; field names are the variables' names in lower case."""
 
     trainer: Trainer = Field(
-        Trainer.mirrored, description="`mirrored` (Estimator + MirroredStrategy) or `clone` (in-graph clones, the "
-        "API's legacy trainer)")
+        Trainer.mirrored,
+        description="`mirrored` (Estimator + MirroredStrategy) or `clone` (in-graph clones, the API's legacy trainer)",
+    )
     device: Device = Field(
-        Device.gpu, description="`gpu`, or `cpu` (virtual CPU devices: the same code paths, for tests and laptops)")
+        Device.gpu, description="`gpu`, or `cpu` (virtual CPU devices: the same code paths, for tests and laptops)"
+    )
     num_gpus: Optional[int] = Field(
-        None, ge=1, description="devices to train on; default all visible GPUs, with `DEVICE=cpu` 2 virtual devices")
+        None, ge=1, description="devices to train on; default all visible GPUs, with `DEVICE=cpu` 2 virtual devices"
+    )
     ps_tasks: int = Field(
-        0, ge=0, description="`clone` only: processes of this machine, without a GPU, that hold the variables; 0 keeps "
-        "them on the CPU in the training's own process")
+        0,
+        ge=0,
+        description="`clone` only: processes of this machine, without a GPU, that hold the variables; 0 keeps "
+        "them on the CPU in the training's own process",
+    )
     dataset: Optional[str] = Field(
-        None, description="`pets`, `mini-pets`, or a folder with a `dataset.json`; default `pets` where it is "
-        "prepared, else `mini-pets`")
+        None,
+        description="`pets`, `mini-pets`, or a folder with a `dataset.json`; default `pets` where it is "
+        "prepared, else `mini-pets`",
+    )
     data_dir: str = Field("data", description="the folder that holds the datasets")
     pipeline_config: Optional[str] = Field(
-        None, description="a pipeline config file; default by dataset and device, see configs/")
+        None, description="a pipeline config file; default by dataset and device, see configs/"
+    )
     run_dir: Optional[str] = Field(
-        None, description="checkpoints, metrics, log, evaluation; default `runs/<dataset>-<trainer>`; resumed if it "
-        "holds a matching run; in Docker a folder in `runs/`")
+        None,
+        description="checkpoints, metrics, log, evaluation; default `runs/<dataset>-<trainer>`; resumed if it "
+        "holds a matching run; in Docker a folder in `runs/`",
+    )
     batch_size: Optional[int] = Field(
-        None, ge=1, description="images per step over all devices together; default from the config")
-    batch_size_per_gpu: Optional[int] = Field(None, ge=1, description="images per step on each device; set this or "
-                                              "`BATCH_SIZE`")
+        None, ge=1, description="images per step over all devices together; default from the config"
+    )
+    batch_size_per_gpu: Optional[int] = Field(
+        None, ge=1, description="images per step on each device; set this or `BATCH_SIZE`"
+    )
     num_steps: Optional[int] = Field(None, ge=1, description="optimizer steps in all; default from the config")
     learning_rate_scaling: LearningRateScaling = Field(
-        LearningRateScaling.none, description="`none`, `linear`, `sqrt`: the rate against the config's own batch size")
+        LearningRateScaling.none, description="`none`, `linear`, `sqrt`: the rate against the config's own batch size"
+    )
     use_moving_average: Optional[bool] = Field(
-        None, description="`0` or `1` overrides the config, for training and its evaluations, and for an export")
+        None, description="`0` or `1` overrides the config, for training and its evaluations, and for an export"
+    )
     seed: Optional[int] = Field(
-        None, ge=0, le=2 ** 31 - 1, description="a number: two runs with it on one machine end in the same checkpoint, "
-        "bit for bit; the input is then read and augmented serially (docs/repeatable.md)")
+        None,
+        ge=0,
+        le=2**31 - 1,
+        description="a number: two runs with it on one machine end in the same checkpoint, "
+        "bit for bit; the input is then read and augmented serially (docs/repeatable.md)",
+    )
     fine_tune_checkpoint: Optional[str] = Field(
-        None, description="a checkpoint path, a name of the model zoo (`ssd_mobilenet_v1_coco`, "
+        None,
+        description="a checkpoint path, a name of the model zoo (`ssd_mobilenet_v1_coco`, "
         "`ssd_mobilenet_v2_coco`, `faster_rcnn_resnet50_coco`, `faster_rcnn_resnet101_coco`, "
         "`ssd_resnet50_v1_fpn_shared_box_predictor_640x640_coco14_sync`; fetched into `DATA_DIR/zoo`), or `none` to "
-        "start from scratch; default from the config")
+        "start from scratch; default from the config",
+    )
     all_reduce: AllReduce = Field(
-        AllReduce.hierarchical_copy, description="`mirrored` only: `hierarchical_copy`, `nccl` (GPUs only), "
-        "`reduction_to_one_device`")
-    all_reduce_packs: int = Field(1, ge=0, description="`mirrored` only: packs the gradients travel in; 0 does not "
-                                  "pack; without meaning for `reduction_to_one_device`")
-    checkpoint_every_steps: Optional[int] = Field(None, ge=1, description="save a checkpoint every so many steps; "
-                                                  "set this or `CHECKPOINT_EVERY_SECS`")
-    checkpoint_every_secs: Optional[int] = Field(None, ge=1, description="save a checkpoint every so many seconds; "
-                                                 "default 600")
+        AllReduce.hierarchical_copy,
+        description="`mirrored` only: `hierarchical_copy`, `nccl` (GPUs only), `reduction_to_one_device`",
+    )
+    all_reduce_packs: int = Field(
+        1,
+        ge=0,
+        description="`mirrored` only: packs the gradients travel in; 0 does not "
+        "pack; without meaning for `reduction_to_one_device`",
+    )
+    checkpoint_every_steps: Optional[int] = Field(
+        None, ge=1, description="save a checkpoint every so many steps; set this or `CHECKPOINT_EVERY_SECS`"
+    )
+    checkpoint_every_secs: Optional[int] = Field(
+        None, ge=1, description="save a checkpoint every so many seconds; default 600"
+    )
     keep_checkpoints: int = Field(5, ge=1, description="how many of the newest checkpoints are kept")
     eval_mode: EvalMode = Field(
-        EvalMode.until_step, description="`entrypoint.py eval`: `once` (the newest checkpoint), `continuous`, or "
-        "`until_step` (until the run's last step is evaluated)")
+        EvalMode.until_step,
+        description="`entrypoint.py eval`: `once` (the newest checkpoint), `continuous`, or "
+        "`until_step` (until the run's last step is evaluated)",
+    )
     eval_at_end: bool = Field(True, description="`1` evaluates the last checkpoint when training ends")
     early_stop_patience: Optional[int] = Field(
-        None, ge=1, description="evaluations without a better COCO mAP after which the evaluation beside a training "
-        "asks it to stop at its next checkpoint; default never")
-    resume: Resume = Field(Resume.auto, description="`auto`, `never` (refuse a RUN_DIR that holds a run), `require` "
-                           "(refuse one that does not)")
-    stall_secs: int = Field(600, ge=1, description="a training that makes no step for so many seconds is ended with "
-                            "exit code 5, the stacks of all its threads in train.log; three times as long for the "
-                            "first step")
+        None,
+        ge=1,
+        description="evaluations without a better COCO mAP after which the evaluation beside a training "
+        "asks it to stop at its next checkpoint; default never",
+    )
+    resume: Resume = Field(
+        Resume.auto,
+        description="`auto`, `never` (refuse a RUN_DIR that holds a run), `require` (refuse one that does not)",
+    )
+    stall_secs: int = Field(
+        600,
+        ge=1,
+        description="a training that makes no step for so many seconds is ended with "
+        "exit code 5, the stacks of all its threads in train.log; three times as long for the "
+        "first step",
+    )
     log_level: LogLevel = Field(LogLevel.info, description="`debug` shows TensorFlow's own log and tracebacks")
     cuda_visible_devices: Optional[str] = Field(
-        None, description="as CUDA reads it: the GPUs this process may use (in compose: `TRAIN_GPUS`, `EVAL_GPUS`)")
+        None, description="as CUDA reads it: the GPUs this process may use (in compose: `TRAIN_GPUS`, `EVAL_GPUS`)"
+    )
     tfod_image_id: Optional[str] = Field(
-        None, description="the image that a container was started from, for run.json; "
-        "`make` sets it, Docker itself tells a container nothing of it")
+        None,
+        description="the image that a container was started from, for run.json; "
+        "`make` sets it, Docker itself tells a container nothing of it",
+    )
 
     class Config:
         allow_mutation = False
@@ -172,7 +215,8 @@ class SettingsRefused(Refused):
         self.errors = errors
         count = "%d setting%s refused:" % (len(errors), " is" if len(errors) == 1 else "s are")
         super(SettingsRefused, self).__init__(
-            "\n  ".join([count] + errors), "The settings are explained in docs/settings.md.")
+            "\n  ".join([count] + errors), "The settings are explained in docs/settings.md."
+        )
 
 
 def names():
@@ -207,9 +251,11 @@ def read(environ=None):
 
 
 def _unsupported(environ):
-    return ["%s=%s: %s." % (name, environ[name].strip(), why)
-            for name, (neutral, why) in sorted(NOT_SUPPORTED.items())
-            if environ.get(name, "").strip() not in ("", neutral)]
+    return [
+        "%s=%s: %s." % (name, environ[name].strip(), why)
+        for name, (neutral, why) in sorted(NOT_SUPPORTED.items())
+        if environ.get(name, "").strip() not in ("", neutral)
+    ]
 
 
 def _near_misses(environ):
@@ -252,14 +298,21 @@ def _contradictions(given):
         if one in given and other in given:
             errors.append("%s and %s are both set: set one of them." % (one, other))
     if given.get("TRAINER", "").strip() == "clone":
-        errors += ["%s=%s has no meaning with TRAINER=clone: leave it out." % (name, given[name])
-                   for name in ("ALL_REDUCE", "ALL_REDUCE_PACKS") if name in given]
+        errors += [
+            "%s=%s has no meaning with TRAINER=clone: leave it out." % (name, given[name])
+            for name in ("ALL_REDUCE", "ALL_REDUCE_PACKS")
+            if name in given
+        ]
     elif given.get("PS_TASKS", "").strip().lstrip("0").isdigit():
-        errors.append("PS_TASKS=%s: the mirrored trainer keeps the variables on its devices; set TRAINER=clone, or "
-                      "leave PS_TASKS out." % given["PS_TASKS"])
+        errors.append(
+            "PS_TASKS=%s: the mirrored trainer keeps the variables on its devices; set TRAINER=clone, or "
+            "leave PS_TASKS out." % given["PS_TASKS"]
+        )
     if "SEED" in given and given.get("PS_TASKS", "").strip().lstrip("0").isdigit():
-        errors.append("SEED=%s with PS_TASKS=%s: nobody has shown that such runs repeat; leave one of them out." % (
-            given["SEED"], given["PS_TASKS"]))
+        errors.append(
+            "SEED=%s with PS_TASKS=%s: nobody has shown that such runs repeat; leave one of them out."
+            % (given["SEED"], given["PS_TASKS"])
+        )
     return errors
 
 
@@ -276,16 +329,21 @@ def _default_text(field):
 
 def _all_settings():
     """(variable, default as text, description) of each setting, the host's last."""
-    rows = [(name.upper(), _default_text(field), field.field_info.description)
-            for name, field in Settings.__fields__.items()]
+    rows = [
+        (name.upper(), _default_text(field), field.field_info.description)
+        for name, field in Settings.__fields__.items()
+    ]
     return rows + [(name, default, "on the host: " + text) for name, (default, text) in ON_THE_HOST.items()]
 
 
 def env_example():
     """Text of .env.example: every setting, commented out, with its default."""
-    lines = ["# Every setting with its default. Copy to .env and change what you need: `docker compose` and `make`",
-             "# read that file.",
-             "# Generated by `python -m trainers.settings env`.", ""]
+    lines = [
+        "# Every setting with its default. Copy to .env and change what you need: `docker compose` and `make`",
+        "# read that file.",
+        "# Generated by `python -m trainers.settings env`.",
+        "",
+    ]
     for name, default, text in _all_settings():
         lines += ["# %s" % text, "#%s=%s" % (name, default), ""]
     return "\n".join(lines)
@@ -293,19 +351,29 @@ def env_example():
 
 def markdown():
     """Text of docs/settings.md."""
-    lines = ["# Settings", "",
-             "All settings are environment variables, read once and checked together before TensorFlow is imported.",
-             "An empty value counts as not set. Generated by `python -m trainers.settings docs`.", "",
-             "| variable | default | meaning |", "|---|---|---|"]
+    lines = [
+        "# Settings",
+        "",
+        "All settings are environment variables, read once and checked together before TensorFlow is imported.",
+        "An empty value counts as not set. Generated by `python -m trainers.settings docs`.",
+        "",
+        "| variable | default | meaning |",
+        "|---|---|---|",
+    ]
     for name, default, text in _all_settings():
         lines.append("| `%s` | %s | %s |" % (name, "`%s`" % default if default else "–", text))
-    lines += ["", "Refused by this version, so that nothing is read and ignored: %s." % ", ".join(
-        "`%s`" % name for name in sorted(NOT_SUPPORTED)), ""]
+    lines += [
+        "",
+        "Refused by this version, so that nothing is read and ignored: %s."
+        % ", ".join("`%s`" % name for name in sorted(NOT_SUPPORTED)),
+        "",
+    ]
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
     import sys
+
     if sys.argv[1:] not in (["env"], ["docs"]):
         sys.exit("usage: python -m trainers.settings env|docs")
     sys.stdout.write(env_example() if sys.argv[1] == "env" else markdown())

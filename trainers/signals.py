@@ -4,6 +4,7 @@ Python calls its own signal handlers in the main thread, between two of its inst
 step or a save in TensorFlow, not at all. So the interpreter's C handler writes the signal's number to a pipe
 (signal.set_wakeup_fd), and a thread of ours reads it there.
 """
+
 import os
 import signal
 import threading

@@ -1,4 +1,5 @@
 """What a run left behind, read into one value: how it ended, its steps, its evaluations. No TensorFlow."""
+
 import datetime
 import json
 import math
@@ -6,7 +7,8 @@ import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from trainers import evaluation, run_dir as runs
+from trainers import evaluation
+from trainers import run_dir as runs
 from trainers.errors import Refused
 from trainers.files import read_json
 
@@ -14,9 +16,15 @@ NUMBERS = ("loss", "learning_rate", "images_per_sec", "input_wait_secs", "time")
 RUNNING = "running"
 GOOD, BAD, OPEN = "good", "bad", "open"
 # By the outcome in run.json: what to say of it, and its colour.
-OUTCOMES = {"finished": ("Finished", GOOD), "stopped early": ("Stopped early", GOOD), "stopped": ("Stopped", OPEN),
-            "diverged": ("Diverged", BAD), "stalled": ("Stalled", BAD), "failed": ("Failed", BAD),
-            "refused": ("Ended by an error", BAD)}
+OUTCOMES = {
+    "finished": ("Finished", GOOD),
+    "stopped early": ("Stopped early", GOOD),
+    "stopped": ("Stopped", OPEN),
+    "diverged": ("Diverged", BAD),
+    "stalled": ("Stalled", BAD),
+    "failed": ("Failed", BAD),
+    "refused": ("Ended by an error", BAD),
+}
 
 
 class Record(NamedTuple):
@@ -24,6 +32,7 @@ class Record(NamedTuple):
 
     gpus: list of (percent, MiB), each may be None. losses: the parts of the loss by name.
     """
+
     step: int
     loss: Optional[float]
     learning_rate: Optional[float]
@@ -42,6 +51,7 @@ class Story(NamedTuple):
     without one. running: a training holds the lock. drawing: PNG bytes of example pictures, b"" without;
     drawn_step: their step.
     """
+
     folder: str
     manifest: Dict[str, Any]
     records: List[Record]
@@ -57,15 +67,23 @@ def read(run_dir):
     """The Story of a run. Raises Refused."""
     told = read_json(os.path.join(run_dir, runs.MANIFEST))
     if not isinstance(told, dict):
-        raise Refused("%s holds no run (no %s in it)." % (run_dir, runs.MANIFEST),
-                      "Name the folder of a run.")
+        raise Refused("%s holds no run (no %s in it)." % (run_dir, runs.MANIFEST), "Name the folder of a run.")
     records, unreadable = _records(os.path.join(run_dir, runs.METRICS))
     measured = read_json(os.path.join(run_dir, evaluation.FOLDER, evaluation.METRICS)) or {}
     entries = measured.get("evaluations", [])
     best = [entry for entry in entries if entry["step"] == measured.get("best_step")]
     drawing, step = _drawing(os.path.join(run_dir, evaluation.FOLDER), best, entries)
-    return Story(run_dir, told, records, unreadable, sorted(entries, key=lambda entry: entry["step"]),
-                 best[0] if best else None, runs.is_training(run_dir), drawing, step)
+    return Story(
+        run_dir,
+        told,
+        records,
+        unreadable,
+        sorted(entries, key=lambda entry: entry["step"]),
+        best[0] if best else None,
+        runs.is_training(run_dir),
+        drawing,
+        step,
+    )
 
 
 def _drawing(folder, best, entries):
@@ -109,12 +127,18 @@ def _record(line):
     except (ValueError, TypeError, KeyError):
         return None
     gpus = told.get("gpus")
-    gpus = [(number(gpu.get("percent")), number(gpu.get("memory_mib"))) for gpu in gpus if isinstance(gpu, dict)
-            ] if isinstance(gpus, list) else []
+    gpus = (
+        [(number(gpu.get("percent")), number(gpu.get("memory_mib"))) for gpu in gpus if isinstance(gpu, dict)]
+        if isinstance(gpus, list)
+        else []
+    )
     losses = told.get("losses")
     losses = {name: number(value) for name, value in losses.items()} if isinstance(losses, dict) else {}
-    return None if step is None else Record(int(step), *[number(told.get(name)) for name in NUMBERS], gpus=gpus,
-                                            losses=losses)
+    return (
+        None
+        if step is None
+        else Record(int(step), *[number(told.get(name)) for name in NUMBERS], gpus=gpus, losses=losses)
+    )
 
 
 def number(value):
@@ -139,9 +163,12 @@ def last_step(story):
 def wait_shares(story):
     """Percent of a step's time that it waits for its input, of each record; None where it is not known."""
     batch = config_value(story.manifest, "batch_size")
-    return [min(100.0, 100 * record.input_wait_secs * record.images_per_sec / batch)
-            if batch and record.input_wait_secs is not None and record.images_per_sec else None
-            for record in story.records]
+    return [
+        min(100.0, 100 * record.input_wait_secs * record.images_per_sec / batch)
+        if batch and record.input_wait_secs is not None and record.images_per_sec
+        else None
+        for record in story.records
+    ]
 
 
 def all_starts(told):

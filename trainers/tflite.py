@@ -1,4 +1,5 @@
 """The TFLite file of an SSD: which models have one, how its input is normalised, and its conversion."""
+
 import os
 import shlex
 import sys
@@ -21,6 +22,7 @@ class Input(NamedTuple):
 
     A float input is pixel * scale + offset, channel by channel (R, G, B); a uint8 input is the pixel itself.
     """
+
     shape: List[int]
     dtype: str
     scale: List[float]
@@ -56,11 +58,15 @@ def normalisation(config):
         seen = model.preprocess(pixels)[0]
         black, grey, white = [
             session.run(seen, {pixels: np.full(pixels.shape.as_list(), value, "f")})[0, 0, 0].astype(float)
-            for value in (0, 100, 255)]
+            for value in (0, 100, 255)
+        ]
     scale = (white - black) / 255
     if np.abs(black + 100 * scale - grey).max() > 1e-4:
-        raise Refused("The input of %s is not normalised linearly, so no TFLite file can be made." %
-                      config.model.ssd.feature_extractor.type, "Export with --no-tflite.")
+        raise Refused(
+            "The input of %s is not normalised linearly, so no TFLite file can be made."
+            % config.model.ssd.feature_extractor.type,
+            "Export with --no-tflite.",
+        )
     return [float("%.7g" % value) for value in scale], [float("%.7g" % value) for value in black]
 
 
@@ -83,8 +89,15 @@ def write(config, checkpoint, path):
     graph = os.path.join(folder, "tflite_graph.pb")
     with tf.Graph().as_default():
         export_tflite_ssd_graph_lib.export_tflite_graph(
-            config, checkpoint, folder, True, suppression.max_total_detections, 1,
-            suppression.max_detections_per_class, not suppression.use_class_agnostic_nms)
+            config,
+            checkpoint,
+            folder,
+            True,
+            suppression.max_total_detections,
+            1,
+            suppression.max_detections_per_class,
+            not suppression.use_class_agnostic_nms,
+        )
     resizer = config.model.ssd.image_resizer.fixed_shape_resizer
     shape = [1, resizer.height, resizer.width, 3]
     scale, offset = normalisation(config)
@@ -98,10 +111,12 @@ def write(config, checkpoint, path):
 
 def _convert(graph, shape, scale, offset, quantised):
     from tensorflow.lite.python import convert
+
     # As installed it is a script, found on PATH only where the environment is activated.
     main = "'from tensorflow.lite.toco.python.toco_from_protos import main; main()'"
-    convert._toco_from_proto_bin = (   # pylint: disable=protected-access; TensorFlow is pinned
-        "%s -c %s" % (shlex.quote(sys.executable), main))
+    convert._toco_from_proto_bin = (  # pylint: disable=protected-access; TensorFlow is pinned
+        "%s -c %s" % (shlex.quote(sys.executable), main)
+    )
     converter = tf.lite.TFLiteConverter.from_frozen_graph(graph, [INPUT], OUTPUTS, {INPUT: shape})
     converter.allow_custom_ops = True
     if quantised:
@@ -111,8 +126,11 @@ def _convert(graph, shape, scale, offset, quantised):
     try:
         return converter.convert()
     except convert.ConverterError as error:
-        raise Refused("TensorFlow's converter cannot make a TFLite file of this model: %s." % _reason(str(error)),
-                      "Export with --no-tflite; the log has all that it says.", FAILED)
+        raise Refused(
+            "TensorFlow's converter cannot make a TFLite file of this model: %s." % _reason(str(error)),
+            "Export with --no-tflite; the log has all that it says.",
+            FAILED,
+        )
 
 
 def _reason(text):

@@ -1,10 +1,24 @@
 """entrypoint.py train: checks everything, says what will happen, trains, and hands over to the evaluation."""
+
 import os
 import sys
 import time
 
-from trainers import batch_norm, data, devices as device_choice, diverged, early_stop, exhausted, manifest
-from trainers import pipeline, preflight, repeatable, report, run_dir as runs, zoo
+from trainers import (
+    batch_norm,
+    data,
+    diverged,
+    early_stop,
+    exhausted,
+    manifest,
+    pipeline,
+    preflight,
+    repeatable,
+    report,
+    zoo,
+)
+from trainers import devices as device_choice
+from trainers import run_dir as runs
 from trainers.console import duration
 from trainers.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused, refuse_arguments
 from trainers.gpu_use import GpuWatch
@@ -28,8 +42,10 @@ def train(settings, console, arguments):
     devices, dataset, config_path, config, changes, folder = looked.plan
     start_step = runs.prepare(folder, config, settings, console.say)
     if start_step >= config.train_config.num_steps:
-        console.say("This run is finished: %s holds step %d, and %d steps were asked for. No step is taken." % (
-            folder, start_step, config.train_config.num_steps))
+        console.say(
+            "This run is finished: %s holds step %d, and %d steps were asked for. No step is taken."
+            % (folder, start_step, config.train_config.num_steps)
+        )
         manifest.finish(folder, "finished", start_step, 0)
         return _afterwards(settings, console, folder)
     for line in looked.warnings:
@@ -63,28 +79,52 @@ def _afterwards(settings, console, folder):
 def _say_what_will_happen(console, settings, devices, dataset, config_path, config, changes, folder, start_step):
     train_config = config.train_config
     name = pipeline.model_of(config).feature_extractor.type
-    console.say("Training %s on %s (%d pictures, %d classes; %s) with the %s trainer." % (
-        name, dataset.name, dataset.examples("train"), len(dataset.classes), dataset.found_how,
-        settings.trainer.value))
-    where = "%d GPU%s" % (devices.count, "s" if devices.count > 1 else "") if devices.kind == "gpu" else (
-        "%d virtual CPU device%s, no GPU" % (devices.count, "s" if devices.count > 1 else ""))
+    console.say(
+        "Training %s on %s (%d pictures, %d classes; %s) with the %s trainer."
+        % (
+            name,
+            dataset.name,
+            dataset.examples("train"),
+            len(dataset.classes),
+            dataset.found_how,
+            settings.trainer.value,
+        )
+    )
+    where = (
+        "%d GPU%s" % (devices.count, "s" if devices.count > 1 else "")
+        if devices.kind == "gpu"
+        else ("%d virtual CPU device%s, no GPU" % (devices.count, "s" if devices.count > 1 else ""))
+    )
     rate = pipeline.initial_rate(config)
     servers = settings.ps_tasks
     held = "variables on %d parameter server%s; " % (servers, "s" if servers > 1 else "") if servers else ""
-    console.say("%s; %s%s%s; moving average %s." % (
-        where[0].upper() + where[1:], held, pipeline.batch_line(config, devices),
-        "; learning rate %.4g" % rate if rate else "",
-        "on" if train_config.optimizer.use_moving_average else "off"))
+    console.say(
+        "%s; %s%s%s; moving average %s."
+        % (
+            where[0].upper() + where[1:],
+            held,
+            pipeline.batch_line(config, devices),
+            "; learning rate %.4g" % rate if rate else "",
+            "on" if train_config.optimizer.use_moving_average else "off",
+        )
+    )
     for change in changes:
         console.say("  " + change)
     for caution in batch_norm.cautions(config, devices.count):
         console.say("  " + caution)
-    console.say("Config %s; everything goes to %s, TensorFlow's own log to %s." % (
-        os.path.relpath(config_path) if not settings.pipeline_config else config_path, folder,
-        os.path.join(folder, runs.LOG)))
+    console.say(
+        "Config %s; everything goes to %s, TensorFlow's own log to %s."
+        % (
+            os.path.relpath(config_path) if not settings.pipeline_config else config_path,
+            folder,
+            os.path.join(folder, runs.LOG),
+        )
+    )
     if settings.early_stop_patience:
-        console.say("Stops early when an evaluation beside it (make eval) asks for that, after %d evaluations without a "
-                    "better COCO mAP." % settings.early_stop_patience)
+        console.say(
+            "Stops early when an evaluation beside it (make eval) asks for that, after %d evaluations without a "
+            "better COCO mAP." % settings.early_stop_patience
+        )
     if start_step:
         console.say("Going on from step %d to %d." % (start_step, train_config.num_steps))
     else:
@@ -104,10 +144,15 @@ def _run(settings, console, devices, config, folder):
 
     def stalled(silent_secs):
         health.beat("stalled")
-        console.error("No step for %s; the last one was %s.\nThe stacks of all threads are in %s; the same command goes "
-                      "on from the newest checkpoint, and STALL_SECS waits longer." % (
-                          duration(silent_secs), hooks[0].step if hooks and hooks[0].step else "none",
-                          os.path.join(folder, runs.LOG)))
+        console.error(
+            "No step for %s; the last one was %s.\nThe stacks of all threads are in %s; the same command goes "
+            "on from the newest checkpoint, and STALL_SECS waits longer."
+            % (
+                duration(silent_secs),
+                hooks[0].step if hooks and hooks[0].step else "none",
+                os.path.join(folder, runs.LOG),
+            )
+        )
         console.log_stacks()
         _end(folder, "stalled", hooks, STALLED)
         report.try_write(folder, console, say=False)
@@ -138,9 +183,18 @@ def _run(settings, console, devices, config, folder):
     if early:
         console.say("Stopped early: %s. The same command goes on from here." % early)
     rate = hook.images_per_sec()
-    console.say("%s at step %d after %s (first step after %s)%s; loss %.3f; saved %s." % (
-        "Trained" if outcome == "finished" else "Stopped", hook.step, duration(time.time() - began),
-        duration(hook.first_step_secs), "; %.1f images/s" % rate if rate else "", hook.last_loss, _newest(folder)))
+    console.say(
+        "%s at step %d after %s (first step after %s)%s; loss %.3f; saved %s."
+        % (
+            "Trained" if outcome == "finished" else "Stopped",
+            hook.step,
+            duration(time.time() - began),
+            duration(hook.first_step_secs),
+            "; %.1f images/s" % rate if rate else "",
+            hook.last_loss,
+            _newest(folder),
+        )
+    )
     return stop.exit_code if stop.requested else 0
 
 
@@ -173,24 +227,40 @@ def _train_with(settings, console, devices, config, folder, health, stop, began,
 
 def _train_on(servers, settings, console, devices, config, folder, health, stop, began, hooks, watchdog):
     from trainers.quiet import import_tensorflow
+
     import_tensorflow()
     device_choice.check_session_devices(devices)
     from trainers.progress import StepHook
 
     def make_step_hook(loss):
-        hooks.append(StepHook(console, health, stop, folder, config.train_config.num_steps,
-                              config.train_config.batch_size, began, watchdog.beat,
-                              config.train_input_reader.tf_record_input_reader.input_path, loss, gpu_watch))
+        hooks.append(
+            StepHook(
+                console,
+                health,
+                stop,
+                folder,
+                config.train_config.num_steps,
+                config.train_config.batch_size,
+                began,
+                watchdog.beat,
+                config.train_input_reader.tf_record_input_reader.input_path,
+                loss,
+                gpu_watch,
+            )
+        )
         return hooks[-1]
 
     from trainers.first_step import without_garbage_collection
+
     gpu_watch = GpuWatch(device_choice.entries(devices), console.log)
     with without_garbage_collection(), gpu_watch:
         if settings.trainer.value == "clone":
             from trainers import clone
+
             clone.train(config, settings, devices, folder, make_step_hook, console.say, servers)
         else:
             from trainers import mirrored
+
             mirrored.train(config, settings, devices, folder, make_step_hook, console.say)
     diverged.refuse_broken_weights(folder, console.say)
 
@@ -204,7 +274,7 @@ def _end(folder, outcome, hooks, code):
     try:
         manifest.finish(folder, outcome, hooks[0].step if hooks else None, code)
     except OSError:
-        pass        # the disk may be full or gone, which is said elsewhere; how it ended, the exit code says too
+        pass  # the disk may be full or gone, which is said elsewhere; how it ended, the exit code says too
 
 
 def _become_the_evaluation(settings, console, folder):

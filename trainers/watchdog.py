@@ -1,4 +1,5 @@
 """A training that makes no step for too long is ended, with what its threads were doing in the log."""
+
 import os
 import threading
 

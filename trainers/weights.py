@@ -1,4 +1,5 @@
 """Which weights of a checkpoint an evaluation or an export takes: the moving averages or the raw ones."""
+
 from typing import Any, Dict, NamedTuple
 
 AVERAGE = "/ExponentialMovingAverage"
@@ -7,6 +8,7 @@ NO_AVERAGES = "raw (the checkpoint holds no moving averages)"
 
 class Weights(NamedTuple):
     """`restore` is variables by their name in the checkpoint, for a Saver; `said` is for people: `raw`, ..."""
+
     restore: Dict[str, Any]
     said: str
 
@@ -33,13 +35,20 @@ def choose(variables, trainable, in_checkpoint, averages_wanted):
         return Weights(dict(variables), NO_AVERAGES)
     restore = {name + AVERAGE if name in averaged else name: variable for name, variable in variables.items()}
     without = len(set(trainable) - averaged)
-    return Weights(restore, "moving-average" + (" (raw for %d variable%s without an average)" % (
-        without, "s" if without > 1 else "") if without else ""))
+    return Weights(
+        restore,
+        "moving-average"
+        + (" (raw for %d variable%s without an average)" % (without, "s" if without > 1 else "") if without else ""),
+    )
 
 
 def of_graph(checkpoint, averages_wanted):
     """`choose` for the variables of TensorFlow's default graph and a checkpoint (path without .index)."""
     import tensorflow.compat.v1 as tf
-    return choose({variable.op.name: variable for variable in tf.global_variables()},
-                  {variable.op.name for variable in tf.trainable_variables()},
-                  {name for name, _ in tf.train.list_variables(checkpoint)}, averages_wanted)
+
+    return choose(
+        {variable.op.name: variable for variable in tf.global_variables()},
+        {variable.op.name for variable in tf.trainable_variables()},
+        {name for name, _ in tf.train.list_variables(checkpoint)},
+        averages_wanted,
+    )

@@ -2,6 +2,7 @@
 
 Fetched once into DATA_DIR/zoo/, by size and sha256 of what was published; whatever server or hand it comes from.
 """
+
 import difflib
 import os
 import re
@@ -21,21 +22,27 @@ CHECKPOINT_TYPE = "detection"
 
 class Published(NamedTuple):
     """What says that an archive is the published one, wherever it comes from."""
+
     bytes: int
     sha256: str
 
 
 ZOO = {
     "ssd_mobilenet_v1_coco_2018_01_28": Published(
-        76541073, "8788f89108519fd1102b8a5c2ac861cf6d86603571b6ce5bbd1c245b7fe005e3"),
+        76541073, "8788f89108519fd1102b8a5c2ac861cf6d86603571b6ce5bbd1c245b7fe005e3"
+    ),
     "ssd_mobilenet_v2_coco_2018_03_29": Published(
-        187925923, "b9380178b2e35333f1a735e39745928488bdabeb9ed20bc6fa07af8172cb5adc"),
+        187925923, "b9380178b2e35333f1a735e39745928488bdabeb9ed20bc6fa07af8172cb5adc"
+    ),
     "faster_rcnn_resnet50_coco_2018_01_28": Published(
-        381355771, "0f898f96d6c416de192c516fb6fa773ae9f5ee253eb2ab4015445fbd6eb0ab76"),
+        381355771, "0f898f96d6c416de192c516fb6fa773ae9f5ee253eb2ab4015445fbd6eb0ab76"
+    ),
     "faster_rcnn_resnet101_coco_2018_01_28": Published(
-        593445323, "ef3b36b3bc3c4057362a62e40b89dbdbef3dbb0c91f2f7df43967920d24821e5"),
+        593445323, "ef3b36b3bc3c4057362a62e40b89dbdbef3dbb0c91f2f7df43967920d24821e5"
+    ),
     "ssd_resnet50_v1_fpn_shared_box_predictor_640x640_coco14_sync_2018_07_03": Published(
-        366947246, "b5ff24a4a013130ebbbf5da71fbbd05a5df27825184632899650f45833ffb66b"),
+        366947246, "b5ff24a4a013130ebbbf5da71fbbd05a5df27825184632899650f45833ffb66b"
+    ),
 }
 
 
@@ -67,26 +74,38 @@ def checkpoint(name, data_dir):
 def awaited(path):
     """The full name of the zoo model whose checkpoint `path` is going to be; None where it is there."""
     name = os.path.basename(os.path.dirname(path))
-    return name if name in ZOO and path.endswith(os.path.join(FOLDER, name, CHECKPOINT)) and not os.path.isfile(
-        path + ".index") else None
+    return (
+        name
+        if name in ZOO and path.endswith(os.path.join(FOLDER, name, CHECKPOINT)) and not os.path.isfile(path + ".index")
+        else None
+    )
 
 
 def _need_space(folder, needed):
     free = shutil.disk_usage(folder).free
     if free < needed:
-        raise Refused("%s has %d MB free; to fetch and unpack the checkpoint takes %d MB." % (
-            folder, free // 2 ** 20, needed // 2 ** 20), "Free some space, or set DATA_DIR to another disk.",
-            PREFLIGHT_FAILED)
+        raise Refused(
+            "%s has %d MB free; to fetch and unpack the checkpoint takes %d MB."
+            % (folder, free // 2**20, needed // 2**20),
+            "Free some space, or set DATA_DIR to another disk.",
+            PREFLIGHT_FAILED,
+        )
 
 
 def _beginning(name, archive, path):
     if not os.path.exists(path):
         return "Fetching %s of the model zoo (%d MB) into %s, once." % (
-            name, archive.bytes // 10 ** 6, os.path.dirname(path))
+            name,
+            archive.bytes // 10**6,
+            os.path.dirname(path),
+        )
     if os.path.getsize(path) == archive.bytes:
         return "Unpacking %s." % path
     return "%s has %d bytes instead of the published %d; it is fetched anew." % (
-        path, os.path.getsize(path), archive.bytes)
+        path,
+        os.path.getsize(path),
+        archive.bytes,
+    )
 
 
 def ensure(asked, data_dir, say, source=SOURCE, zoo=None):
@@ -104,13 +123,14 @@ def ensure(asked, data_dir, say, source=SOURCE, zoo=None):
     name = find(asked)
     if name is None or os.path.isfile(checkpoint(name, data_dir) + ".index"):
         return
-    from data_prep import download      # requests takes a while to import
+    from data_prep import download  # requests takes a while to import
+
     archive, folder = download.Archive(name + ".tar.gz", *(zoo or ZOO)[name]), os.path.join(data_dir, FOLDER)
     path = os.path.join(folder, archive.name)
     try:
         with files.locked(folder):
             if os.path.isfile(checkpoint(name, data_dir) + ".index"):
-                return      # the process we waited for fetched it
+                return  # the process we waited for fetched it
             files.remove_temporaries(folder)
             _need_space(folder, 2.5 * archive.bytes)
             say(_beginning(name, archive, path))
@@ -118,9 +138,15 @@ def ensure(asked, data_dir, say, source=SOURCE, zoo=None):
             download.unpack(path, folder, name)
             os.unlink(path)
     except DataError as error:
-        raise Refused(error.what, "Put %s%s, as it is, into %s and run the same command again, or set "
-                      "FINE_TUNE_CHECKPOINT=none to train from scratch." % (source, archive.name, folder),
-                      PREFLIGHT_FAILED)
+        raise Refused(
+            error.what,
+            "Put %s%s, as it is, into %s and run the same command again, or set "
+            "FINE_TUNE_CHECKPOINT=none to train from scratch." % (source, archive.name, folder),
+            PREFLIGHT_FAILED,
+        )
     if not os.path.isfile(checkpoint(name, data_dir) + ".index"):
-        raise Refused("%s holds no %s.index." % (os.path.join(folder, name), CHECKPOINT),
-                      "Delete that folder and run the same command again.", PREFLIGHT_FAILED)
+        raise Refused(
+            "%s holds no %s.index." % (os.path.join(folder, name), CHECKPOINT),
+            "Delete that folder and run the same command again.",
+            PREFLIGHT_FAILED,
+        )

@@ -1,4 +1,5 @@
 """What `make smoke` concludes from what trainings left behind; running it is CI's."""
+
 import json
 
 import pytest
@@ -11,18 +12,31 @@ A, B = "GPU-a", "GPU-b"
 @pytest.fixture
 def left(tmp_path):
     """function(name, used, images_per_sec, **run.json) -> Leg with a folder as a good training leaves it."""
-    def leave(name="run", code=0, used=None, speeds=(100.0, 300.0, 110.0), map50=0.9, images=59, said=(80.5, 70.0),
-              **run):
+
+    def leave(
+        name="run", code=0, used=None, speeds=(100.0, 300.0, 110.0), map50=0.9, images=59, said=(80.5, 70.0), **run
+    ):
         folder = tmp_path / name
         (folder / "eval").mkdir(parents=True, exist_ok=True)
         whole = {"step": 300, "start_step": 200, "devices": {"count": 2}}
         (folder / "run.json").write_text(json.dumps(dict(whole, **run)))
-        (folder / "metrics.jsonl").write_text("".join(
-            json.dumps({"step": step, "images_per_sec": speed, "gpus": [{"percent": one} for one in said]}) + "\n"
-            for step, speed in enumerate((None,) + speeds)))
-        (folder / "eval" / "metrics.json").write_text(json.dumps({"evaluations": [
-            {"step": 300, "images": images, "images_expected": 59, "metrics": {smoke.MAP50: map50}}]}))
+        (folder / "metrics.jsonl").write_text(
+            "".join(
+                json.dumps({"step": step, "images_per_sec": speed, "gpus": [{"percent": one} for one in said]}) + "\n"
+                for step, speed in enumerate((None,) + speeds)
+            )
+        )
+        (folder / "eval" / "metrics.json").write_text(
+            json.dumps(
+                {
+                    "evaluations": [
+                        {"step": 300, "images": images, "images_expected": 59, "metrics": {smoke.MAP50: map50}}
+                    ]
+                }
+            )
+        )
         return smoke.Leg(code, 10.0, str(folder), {A: 80, B: 70} if used is None else used)
+
     return leave
 
 
@@ -40,20 +54,23 @@ def test_a_good_pair_of_trainings_passes_everything(left):
     assert checks[-1].found == "110.0 images/s, on one 60.0"
 
 
-@pytest.mark.parametrize("change, what", [
-    ({"code": 5}, "trains"),
-    ({"step": 299}, "trains"),
-    ({"devices": {"count": 1}}, "uses the devices asked for"),
-    ({"start_step": 0}, "resumes"),
-    ({"images": 58}, "evaluates every picture"),
-    ({"map50": 0.49}, "reaches mAP@.50 0.5"),
-    ({"used": {A: 80, B: 0}}, "uses every GPU"),
-    ({"used": {A: 80}}, "uses every GPU"),
-    ({"said": (80.5,)}, "tells the use of every GPU"),
-    ({"said": (80.5, None)}, "tells the use of every GPU"),
-    ({"speeds": (60.0,)}, "is faster on all GPUs than on one"),
-    ({"speeds": ()}, "is faster on all GPUs than on one"),
-])
+@pytest.mark.parametrize(
+    "change, what",
+    [
+        ({"code": 5}, "trains"),
+        ({"step": 299}, "trains"),
+        ({"devices": {"count": 1}}, "uses the devices asked for"),
+        ({"start_step": 0}, "resumes"),
+        ({"images": 58}, "evaluates every picture"),
+        ({"map50": 0.49}, "reaches mAP@.50 0.5"),
+        ({"used": {A: 80, B: 0}}, "uses every GPU"),
+        ({"used": {A: 80}}, "uses every GPU"),
+        ({"said": (80.5,)}, "tells the use of every GPU"),
+        ({"said": (80.5, None)}, "tells the use of every GPU"),
+        ({"speeds": (60.0,)}, "is faster on all GPUs than on one"),
+        ({"speeds": ()}, "is faster on all GPUs than on one"),
+    ],
+)
 def test_each_broken_promise_is_named_alone(left, change, what):
     assert failed(judge(left(**change), one=left("one", speeds=(60.0,)))) == [what]
 
@@ -61,8 +78,10 @@ def test_each_broken_promise_is_named_alone(left, change, what):
 def test_what_a_machine_without_gpus_cannot_show_is_skipped_and_said_so(left):
     checks = judge(left(used={}), kind="cpu")
     assert [(check.what, check.found) for check in checks if check.passed is None] == [
-        ("uses every GPU", "skipped: no GPU"), ("tells the use of every GPU", "skipped: no GPU"),
-        ("is faster on all GPUs than on one", "skipped: no GPU")]
+        ("uses every GPU", "skipped: no GPU"),
+        ("tells the use of every GPU", "skipped: no GPU"),
+        ("is faster on all GPUs than on one", "skipped: no GPU"),
+    ]
     assert failed(checks) == []
 
 
@@ -89,8 +108,9 @@ def test_no_setting_of_a_user_changes_what_is_tested():
 
 def test_the_summary_is_a_table_with_a_verdict(left):
     checks = [check._asdict() for check in judge(left(map50=0.1), one=left("one", speeds=(60.0,)))]
-    text = smoke.markdown({"passed": False, "steps": 300, "devices": "2 GPUs", "seconds": 61.0, "ended": "today",
-                           "checks": checks})
+    text = smoke.markdown(
+        {"passed": False, "steps": 300, "devices": "2 GPUs", "seconds": 61.0, "ended": "today", "checks": checks}
+    )
     assert text.startswith("### Smoke test: FAILED\n\n300 steps on 2 GPUs, 61 s, today\n")
     assert "| clone | reaches mAP@.50 0.5 | **FAILED** | 0.100 |" in text
 
@@ -119,7 +139,9 @@ def test_each_trainer_trains_goes_on_and_with_several_gpus_is_compared_with_one(
     monkeypatch.setattr(smoke, "train", train)
     smoke.smoke("mirrored", kind, count, 300, 0.5, "runs/smoke")
     assert [(leg["NUM_STEPS"], leg.get("RESUME"), leg["EVAL_AT_END"]) for leg in legs[:2]] == [
-        ("200", None, "0"), ("300", "require", "1")]
+        ("200", None, "0"),
+        ("300", "require", "1"),
+    ]
     assert {(leg["TRAINER"], leg["NUM_GPUS"]) for leg in legs[:2]} == {("mirrored", str(count))}
     assert [leg["NUM_GPUS"] for leg in legs[2:]] == ["1"] * on_one
     assert len({leg["BATCH_SIZE_PER_GPU"] for leg in legs}) == 1

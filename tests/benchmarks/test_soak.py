@@ -1,4 +1,5 @@
 """What `benchmarks.soak` calls growth, on made-up memory; and a short soak of both trainers."""
+
 import os
 
 import pytest
@@ -36,8 +37,7 @@ def test_the_course_shows_whether_it_levels_off():
     assert soak.course(samples, parts=2) == [pytest.approx(3450 * MB), pytest.approx(8450 * MB)]
 
 
-@pytest.mark.parametrize("samples", [[], [(0, 5.0), (500, 5.0)], [(0, 5.0), (1000, 5.0)],
-                                     [(1900, 5.0), (2000, 5.0)]])
+@pytest.mark.parametrize("samples", [[], [(0, 5.0), (500, 5.0)], [(0, 5.0), (1000, 5.0)], [(1900, 5.0), (2000, 5.0)]])
 def test_too_few_steps_are_refused(samples):
     with pytest.raises(ValueError):
         soak.growth(samples)
@@ -46,13 +46,19 @@ def test_too_few_steps_are_refused(samples):
 def test_samples_get_the_step_of_their_time_and_those_outside_of_the_steps_are_left_out():
     lines = [{"time": 10.0, "step": 1}, {"time": 20.0, "step": 101}, {"time": 30.0, "step": 401}]
     assert soak.by_step([(9.0, 1), (10.0, 2), (15.0, 3), (25.0, 4), (30.0, 5), (31.0, 6)], lines) == [
-        (1.0, 2), (51.0, 3), (251.0, 4), (401.0, 5)]
+        (1.0, 2),
+        (51.0, 3),
+        (251.0, 4),
+        (401.0, 5),
+    ]
 
 
 def test_memory_is_that_of_all_processes():
     import subprocess
     import sys
+
     import psutil
+
     # The second process holds 50 MB.
     grandchild = "held = bytearray(50 * 10 ** 6); print(len(held), flush=True); input()"
     child = "import subprocess, sys; subprocess.call([sys.executable, '-c', %r])" % grandchild

@@ -4,6 +4,7 @@
 
 JOBS.json is a list of {"converter": "pet", "pascal" or "coco", "flags": {...}}.
 """
+
 import importlib
 import json
 import sys

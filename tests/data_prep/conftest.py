@@ -45,7 +45,8 @@ class RawPets:
         objects = "".join(
             "<object><name>dog</name><pose>Left</pose><truncated>1</truncated><difficult>0</difficult>"
             "<bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax><ymax>%s</ymax></bndbox></object>" % box
-            for box in boxes)
+            for box in boxes
+        )
         size = "<size><width>%d</width><height>%d</height></size>" % size
         self.xml(picture_id, "<annotation>%s%s</annotation>" % (size, objects))
 

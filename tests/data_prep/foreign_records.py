@@ -19,7 +19,7 @@ def picture(seed=0, size=(WIDTH, HEIGHT), kind="JPEG", **options):
 def cut_picture():
     """A JPEG with a sound head whose second half is missing."""
     whole = picture(size=(300, 300))
-    return whole[:(len(whole) - 630) // 2 + 630]
+    return whole[: (len(whole) - 630) // 2 + 630]
 
 
 def turned_picture():
@@ -32,8 +32,11 @@ def turned_picture():
 def example(number=0, boxes=((0.1, 0.2, 0.5, 0.9),), labels=(1,), texts=None, **changes):
     """A serialised example; changes: key without image/, with __ for / -> values, or None to leave it out."""
     features = {
-        "image/encoded": [picture(number)], "image/format": ["jpeg"], "image/source_id": ["%d.jpg" % number],
-        "image/height": [HEIGHT], "image/width": [WIDTH],
+        "image/encoded": [picture(number)],
+        "image/format": ["jpeg"],
+        "image/source_id": ["%d.jpg" % number],
+        "image/height": [HEIGHT],
+        "image/width": [WIDTH],
         "image/object/class/label": records.Ints(labels),
     }
     for side, index in (("xmin", 0), ("ymin", 1), ("xmax", 2), ("ymax", 3)):
@@ -41,8 +44,13 @@ def example(number=0, boxes=((0.1, 0.2, 0.5, 0.9),), labels=(1,), texts=None, **
     if texts is not None:
         features["image/object/class/text"] = records.Texts(texts)
     features.update({"image/" + key.replace("__", "/"): values for key, values in changes.items()})
-    return records.encode({key: values if hasattr(values, "parts") else KINDS[type(values[0])](values)
-                           for key, values in features.items() if values is not None})
+    return records.encode(
+        {
+            key: values if hasattr(values, "parts") else KINDS[type(values[0])](values)
+            for key, values in features.items()
+            if values is not None
+        }
+    )
 
 
 def write(path, *payloads):

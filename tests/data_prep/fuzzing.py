@@ -4,9 +4,15 @@ import json
 
 from hypothesis import strategies
 
-_EDITS = strategies.lists(strategies.tuples(
-    strategies.sampled_from(("flip", "cut", "insert", "delete", "zero", "repeat")), strategies.floats(0, 1),
-    strategies.binary(min_size=1, max_size=12)), min_size=1, max_size=4)
+_EDITS = strategies.lists(
+    strategies.tuples(
+        strategies.sampled_from(("flip", "cut", "insert", "delete", "zero", "repeat")),
+        strategies.floats(0, 1),
+        strategies.binary(min_size=1, max_size=12),
+    ),
+    min_size=1,
+    max_size=4,
+)
 
 
 def damaged(data):
@@ -29,15 +35,18 @@ def _apply(data, edits):
         elif kind == "repeat":
             data = data[:after] + data[at:]
         elif data[at:]:
-            data = data[:at] + bytes([data[at] ^ 1 << piece[0] % 8]) + data[at + 1:]
+            data = data[:at] + bytes([data[at] ^ 1 << piece[0] % 8]) + data[at + 1 :]
     return data
 
 
-_NUMBERS = strategies.integers(-5, 50) | strategies.floats() | strategies.sampled_from((2 ** 70, -2 ** 70, 1e308))
+_NUMBERS = strategies.integers(-5, 50) | strategies.floats() | strategies.sampled_from((2**70, -(2**70), 1e308))
 _VALUES = strategies.recursive(
     strategies.none() | strategies.booleans() | _NUMBERS | strategies.text(max_size=5),
-    lambda inner: strategies.lists(inner, max_size=3) | strategies.dictionaries(
-        strategies.text(max_size=3), inner, max_size=3), max_leaves=6)
+    lambda inner: (
+        strategies.lists(inner, max_size=3) | strategies.dictionaries(strategies.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
 
 
 @strategies.composite

@@ -1,4 +1,5 @@
 """What lies in a prepared dataset, for the tests of all formats."""
+
 import os
 
 from data_prep import records

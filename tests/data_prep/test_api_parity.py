@@ -19,9 +19,11 @@ pytestmark = pytest.mark.tensorflow
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SAMPLE = os.path.join(ROOT, "..", "shared", "data", "pets-sample")
-PETS = {"faces": (pets.Options(), {"faces_only": True}),
-        "png": (pets.Options("body", "png"), {"faces_only": False, "mask_type": "png"}),
-        "numerical": (pets.Options("body", "numerical"), {"faces_only": False, "mask_type": "numerical"})}
+PETS = {
+    "faces": (pets.Options(), {"faces_only": True}),
+    "png": (pets.Options("body", "png"), {"faces_only": False, "mask_type": "png"}),
+    "numerical": (pets.Options("body", "numerical"), {"faces_only": False, "mask_type": "numerical"}),
+}
 MASK, LABELS = "image/object/mask", "image/object/class/label"
 ENDS = ("image/object/bbox/xmax", "image/object/bbox/ymax")
 VOC_CLASSES = ("cat", "dog", "Vogel im Käfig")
@@ -39,12 +41,15 @@ def write_voc(root, encode):
         objects = "".join(
             "<object><name>%s</name><pose>Left</pose><truncated>%d</truncated><difficult>%d</difficult><bndbox>"
             "<xmin>%d</xmin><ymin>2</ymin><xmax>40</xmax><ymax>45.5</ymax></bndbox><part><name>head</name><bndbox>"
-            "<xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part></object>" % (
-                VOC_CLASSES[(number + extra) % 3], number % 2, extra % 2, 1 + number)
-            for extra in range(number % 3))
+            "<xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part></object>"
+            % (VOC_CLASSES[(number + extra) % 3], number % 2, extra % 2, 1 + number)
+            for extra in range(number % 3)
+        )
         with open(os.path.join(folder, "Annotations", stem + ".xml"), "w", encoding="utf-8") as out:
-            out.write("<annotation><folder>VOC2007</folder><filename>%s.jpg</filename><size><width>%d</width>"
-                      "<height>48</height><depth>3</depth></size>%s</annotation>" % (stem, 64 + number, objects))
+            out.write(
+                "<annotation><folder>VOC2007</folder><filename>%s.jpg</filename><size><width>%d</width>"
+                "<height>48</height><depth>3</depth></size>%s</annotation>" % (stem, 64 + number, objects)
+            )
     for name, part in (("train", stems[:8]), ("val", stems[8:])):
         with open(os.path.join(folder, "ImageSets", "Main", name + ".txt"), "w", encoding="utf-8") as out:
             out.writelines(stem + "\n" for stem in part)
@@ -87,22 +92,36 @@ def write_coco(root, mini_raw):
     for name, part in (("train", images[:20]), ("val", images[20:])):
         ids = {image["id"] for image in part}
         with open(os.path.join(root, "instances_%s.json" % name), "w") as out:
-            json.dump({"images": part, "annotations": [item for item in annotations if item["image_id"] in ids],
-                       "categories": categories}, out)
+            json.dump(
+                {
+                    "images": part,
+                    "annotations": [item for item in annotations if item["image_id"] in ids],
+                    "categories": categories,
+                },
+                out,
+            )
     return root
 
 
 def annotated(image, rng, segmentation, crowd):
     x, y = rng.uniform(0, image["width"] - 20), rng.uniform(0, image["height"] - 20)
-    return {"image_id": image["id"], "category_id": rng.choice((3, 7, 90)), "iscrowd": crowd,
-            "area": rng.uniform(1, 900), "bbox": [round(x, 2), round(y, 2), round(rng.uniform(1, 19), 2), 18],
-            "segmentation": segmentation}
+    return {
+        "image_id": image["id"],
+        "category_id": rng.choice((3, 7, 90)),
+        "iscrowd": crowd,
+        "area": rng.uniform(1, 900),
+        "bbox": [round(x, 2), round(y, 2), round(rng.uniform(1, 19), 2), 18],
+        "segmentation": segmentation,
+    }
 
 
 @pytest.fixture(scope="session")
 def sources(mini, tmp_path_factory, encode):
-    found = {"drawn": str(mini / "raw"), "voc": write_voc(str(tmp_path_factory.mktemp("devkit")), encode),
-             "coco": write_coco(str(tmp_path_factory.mktemp("coco")), str(mini / "raw"))}
+    found = {
+        "drawn": str(mini / "raw"),
+        "voc": write_voc(str(tmp_path_factory.mktemp("devkit")), encode),
+        "coco": write_coco(str(tmp_path_factory.mktemp("coco")), str(mini / "raw")),
+    }
     if os.path.isdir(SAMPLE):
         found["real"] = SAMPLE
     return found
@@ -114,26 +133,62 @@ def api(sources, pristine_api, tmp_path_factory):
     root = tmp_path_factory.mktemp("api records")
     for name, classes in (("pets", pets.CLASSES), ("voc", VOC_CLASSES)):
         (root / (name + ".pbtxt")).write_text(label_map_text(classes), encoding="utf-8")
-    jobs = [{"converter": "pet", "flags": dict(
-                flags, data_dir=sources[source], output_dir=str(root / source / case),
-                label_map_path=str(root / "pets.pbtxt"), num_shards=10)}
-            for source in ("drawn", "real") if source in sources for case, (_, flags) in PETS.items()]
-    jobs.append({"converter": "pascal", "flags": {
-        "data_dir": os.path.dirname(sources["voc"]), "year": "VOC2007", "set": "train",
-        "label_map_path": str(root / "voc.pbtxt"), "output_path": str(root / "voc" / "train" / "shard")}})
+    jobs = [
+        {
+            "converter": "pet",
+            "flags": dict(
+                flags,
+                data_dir=sources[source],
+                output_dir=str(root / source / case),
+                label_map_path=str(root / "pets.pbtxt"),
+                num_shards=10,
+            ),
+        }
+        for source in ("drawn", "real")
+        if source in sources
+        for case, (_, flags) in PETS.items()
+    ]
+    jobs.append(
+        {
+            "converter": "pascal",
+            "flags": {
+                "data_dir": os.path.dirname(sources["voc"]),
+                "year": "VOC2007",
+                "set": "train",
+                "label_map_path": str(root / "voc.pbtxt"),
+                "output_path": str(root / "voc" / "train" / "shard"),
+            },
+        }
+    )
     images, jsons = (os.path.join(sources["coco"], name) for name in ("images", "instances_%s.json"))
     for case, with_masks in (("boxes", False), ("png", True)):
-        files = {"%s_annotations_file" % flag: jsons % split for flag, split in (
-            ("train", "train"), ("val", "val"), ("testdev", "val"))}
-        jobs.append({"converter": "coco", "flags": dict(
-            files, train_image_dir=images, val_image_dir=images, test_image_dir=images, include_masks=with_masks,
-            output_dir=str(root / "coco" / case))})
+        files = {
+            "%s_annotations_file" % flag: jsons % split
+            for flag, split in (("train", "train"), ("val", "val"), ("testdev", "val"))
+        }
+        jobs.append(
+            {
+                "converter": "coco",
+                "flags": dict(
+                    files,
+                    train_image_dir=images,
+                    val_image_dir=images,
+                    test_image_dir=images,
+                    include_masks=with_masks,
+                    output_dir=str(root / "coco" / case),
+                ),
+            }
+        )
     for job in jobs:
         os.makedirs(job["flags"].get("output_dir") or os.path.dirname(job["flags"]["output_path"]))
     (root / "jobs.json").write_text(json.dumps(jobs))
-    subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "api_converters.py"),
-                    str(root / "jobs.json")], check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                   env=dict(os.environ, PYTHONPATH=pristine_api, LANG="C.UTF-8"))
+    subprocess.run(
+        [sys.executable, os.path.join(os.path.dirname(__file__), "api_converters.py"), str(root / "jobs.json")],
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=pristine_api, LANG="C.UTF-8"),
+    )
     return lambda source, case: str(root / source / case)
 
 
@@ -177,7 +232,7 @@ def assert_same(own, other, case):
     # One trimap for several pets: the API repeats its box and mask for each, here they are written once.
     assert len(own[LABELS]) == 1 and other[LABELS] == own[LABELS] * len(other[LABELS])
     for key in set(own) - {MASK} - set(ENDS):
-        assert own[key] == other[key][:len(own[key])], key
+        assert own[key] == other[key][: len(own[key])], key
     # The API's body boxes end on the last pixel of the pet, here they end behind it.
     for key, side in zip(ENDS, ("image/width", "image/height")):
         assert own[key][0] * own[side][0] == pytest.approx(other[key][0] * own[side][0] + 1, abs=1e-3)
@@ -206,13 +261,24 @@ def test_voc_is_the_api_converters(api, sources, tmp_path):
 
 @pytest.mark.parametrize("case", ["boxes", "png"])
 def test_coco_is_the_api_converters(api, sources, case, tmp_path):
-    dataset = coco.prepare(sources["coco"], str(tmp_path), coco.Options(
-        masks="png" if case == "png" else "none", shards=1), limits=Limits(1.0))
-    theirs = [pair for split in ("train", "val") for name in shards(api("coco", case)) if "_%s." % split in name
-              for pair in read(api("coco", case), name)]
+    dataset = coco.prepare(
+        sources["coco"],
+        str(tmp_path),
+        coco.Options(masks="png" if case == "png" else "none", shards=1),
+        limits=Limits(1.0),
+    )
+    theirs = [
+        pair
+        for split in ("train", "val")
+        for name in shards(api("coco", case))
+        if "_%s." % split in name
+        for pair in read(api("coco", case), name)
+    ]
     ours = [pair for name in shards(str(tmp_path)) for pair in read(str(tmp_path), name)]
-    stems = {features["image/source_id"][0].decode(): features["image/filename"][0].decode()[:-len(".jpg")]
-             for _, features in theirs}
+    stems = {
+        features["image/source_id"][0].decode(): features["image/filename"][0].decode()[: -len(".jpg")]
+        for _, features in theirs
+    }
     assert list(stems.values()) == COCO_PICTURES
     # A picture none of whose boxes can be used: skipped here, a picture without a box there.
     (skipped,) = dataset["skipped"]
@@ -222,8 +288,9 @@ def test_coco_is_the_api_converters(api, sources, case, tmp_path):
     for key, own in ours:
         other = dict(theirs)[key]
         # The text alone there; text and an id without gaps here.
-        assert own.pop(LABELS) == [dataset["classes"].index(text.decode("utf-8")) + 1
-                                   for text in own["image/object/class/text"]]
+        assert own.pop(LABELS) == [
+            dataset["classes"].index(text.decode("utf-8")) + 1 for text in own["image/object/class/text"]
+        ]
         for features in (own, other):
             features[MASK] = [decoded(png).tolist() for png in features.get(MASK, [])]
         if own != other:
@@ -231,7 +298,10 @@ def test_coco_is_the_api_converters(api, sources, case, tmp_path):
             assert_coco_differs(stems[key], own, other)
     assert differing == ["Bengal_5", OVER_THE_EDGE]
     assert sorted((stems[entry["id"]], entry["what"]) for entry in dataset["changed"]) == [
-        ("Bengal_5", "reencoded"), (OVER_THE_EDGE, "clipped box"), (FAR_OUTSIDE, "rejected box")]
+        ("Bengal_5", "reencoded"),
+        (OVER_THE_EDGE, "clipped box"),
+        (FAR_OUTSIDE, "rejected box"),
+    ]
 
 
 def assert_coco_differs(stem, own, other):
@@ -262,7 +332,13 @@ def test_the_apis_decoder_reads_both_kinds_of_masks_alike(api_dir, mini, tmp_pat
             found.append(decoder.decode(payload)["groundtruth_instance_masks"].numpy())
         assert numpy.array_equal(*found) and found[0].ndim == 3 and 0 < found[0].mean() < 1
     """
-    paths = [str(tmp_path / kind / "pets_fullbody_with_masks_val.record-00000-of-00010")
-             for kind in ("png", "numerical")]
-    subprocess.run([sys.executable, "-c", code] + paths, check=True, env=dict(os.environ, PYTHONPATH=api_dir),
-                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    paths = [
+        str(tmp_path / kind / "pets_fullbody_with_masks_val.record-00000-of-00010") for kind in ("png", "numerical")
+    ]
+    subprocess.run(
+        [sys.executable, "-c", code] + paths,
+        check=True,
+        env=dict(os.environ, PYTHONPATH=api_dir),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )

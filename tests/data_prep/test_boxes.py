@@ -10,8 +10,7 @@ from PIL import Image, ImageOps
 from data_prep import boxes
 from data_prep.boxes import Box
 
-numbers = strategies.floats(-1e6, 1e6) | strategies.sampled_from(
-    [math.nan, math.inf, -math.inf, -1.0, 0.0, 100.0])
+numbers = strategies.floats(-1e6, 1e6) | strategies.sampled_from([math.nan, math.inf, -math.inf, -1.0, 0.0, 100.0])
 sides = strategies.integers(1, 5000)
 
 
@@ -31,14 +30,17 @@ def test_one_pixel_over_is_clipped(box):
     assert boxes.fit(box, 40, 30) == (Box(0, 0, 40, 30), True)
 
 
-@pytest.mark.parametrize("box, reason", [
-    (Box(0, 0, 41.5, 30), "1.5 px outside the 40x30 picture"),
-    (Box(10, 0, 10, 30), "empty or inverted"),
-    (Box(20, 0, 10, 30), "empty or inverted"),
-    (Box(math.nan, 0, 10, 30), "not finite"),
-    (Box(40, 0, 41, 30), "nothing inside"),
-    (Box(0.1, 0.1, 400, 300), "px outside"),
-])
+@pytest.mark.parametrize(
+    "box, reason",
+    [
+        (Box(0, 0, 41.5, 30), "1.5 px outside the 40x30 picture"),
+        (Box(10, 0, 10, 30), "empty or inverted"),
+        (Box(20, 0, 10, 30), "empty or inverted"),
+        (Box(math.nan, 0, 10, 30), "not finite"),
+        (Box(40, 0, 41, 30), "nothing inside"),
+        (Box(0.1, 0.1, 400, 300), "px outside"),
+    ],
+)
 def test_a_rejected_box_says_why(box, reason):
     with pytest.raises(ValueError, match=reason):
         boxes.fit(box, 40, 30)

@@ -44,42 +44,55 @@ def test_a_prepared_dataset_has_no_problem(prepared):
     assert check.quick(str(prepared)) == []
 
 
-@pytest.mark.parametrize("spoil, problem", [
-    (lambda out: shard(out).unlink(), "pet_faces_train.record-00000-of-00002 is missing"),
-    (lambda out: shard(out).write_bytes(b""), "has 0 bytes instead of"),
-    (lambda out: shard(out).write_bytes(b"x" * shard(out).stat().st_size), "may be no TFRecord"),
-    (lambda out: (out / "label_map.pbtxt").unlink(), "label map .* is missing"),
-    (lambda out: (out / "label_map.pbtxt").write_text("item { id: 1 name: 'cat' }"), "do not agree"),
-    (lambda out: (out / "label_map.pbtxt").write_text("item { id: 1 }"), "without id or name"),
-    (lambda out: (out / "dataset.json").unlink(), "preparation never ended"),
-    (lambda out: (out / "dataset.json").write_text("{"), "is not a description of a dataset"),
-    (lambda out: (out / "dataset.json").write_text("[]"), "is not a description of a dataset"),
-    (lambda out: edit(out, lambda d: d.pop("splits")), "is not a description of a dataset"),
-    (lambda out: edit(out, lambda d: d.update(format=9)), "is of format 9; this version reads format 1"),
-    (lambda out: edit(out, lambda d: d.update(num_classes=36)), "do not agree"),
-    (lambda out: edit(out, lambda d: d["splits"]["val"].update(shards=[], examples=0)),
-     "val split of .* is empty"),
-    (lambda out: edit(out, lambda d: d["splits"]["val"].update(examples=99)), "do not add up to 99"),
-    (lambda out: (out / "pet_faces_val.record-00007-of-00002").write_bytes(b""),
-     "is no shard of this dataset"),
-    (lambda out: replace_first(out, image__encoded=None), "has no picture"),
-    (lambda out: replace_first(out, image__encoded=records.Texts([b""])), "has no picture"),
-    (lambda out: replace_first(out, image__object__bbox__xmax=records.Floats([40.0])),
-     "A box is given in pixels .*40, 0.8"),
-    (lambda out: replace_first(out, image__object__class__label=records.Ints([0])),
-     "class id is outside .*id 0 instead of 1 to 37"),
-    (lambda out: replace_first(out, image__object__class__label=records.Ints([1, 1])),
-     "different lengths .*class/label 2"),
-    (lambda out: replace_first(out, image__object__class__text=records.Texts([b"cow"])),
-     "not in the label map.*'cow'"),
-    (lambda out: replace_first(out, image__object__class__label=records.Ints([25])),
-     "disagree.*pug is 26 in the label map and 25 here"),
-    (lambda out: replace_first(out, image__object__bbox__xmax=records.Floats([0.01])),
-     "A box is empty or ends before it begins"),
-    (lambda out: replace_first(out, image__height=records.Floats([30.0])), "another type"),
-    (lambda out: replace_first(out, image__encoded=records.Texts([b"GIF"])), "cannot be decoded"),
-    (lambda out: (out / "label_map.pbtxt").write_bytes(b"\xff"), "is no label map"),
-])
+@pytest.mark.parametrize(
+    "spoil, problem",
+    [
+        (lambda out: shard(out).unlink(), "pet_faces_train.record-00000-of-00002 is missing"),
+        (lambda out: shard(out).write_bytes(b""), "has 0 bytes instead of"),
+        (lambda out: shard(out).write_bytes(b"x" * shard(out).stat().st_size), "may be no TFRecord"),
+        (lambda out: (out / "label_map.pbtxt").unlink(), "label map .* is missing"),
+        (lambda out: (out / "label_map.pbtxt").write_text("item { id: 1 name: 'cat' }"), "do not agree"),
+        (lambda out: (out / "label_map.pbtxt").write_text("item { id: 1 }"), "without id or name"),
+        (lambda out: (out / "dataset.json").unlink(), "preparation never ended"),
+        (lambda out: (out / "dataset.json").write_text("{"), "is not a description of a dataset"),
+        (lambda out: (out / "dataset.json").write_text("[]"), "is not a description of a dataset"),
+        (lambda out: edit(out, lambda d: d.pop("splits")), "is not a description of a dataset"),
+        (lambda out: edit(out, lambda d: d.update(format=9)), "is of format 9; this version reads format 1"),
+        (lambda out: edit(out, lambda d: d.update(num_classes=36)), "do not agree"),
+        (lambda out: edit(out, lambda d: d["splits"]["val"].update(shards=[], examples=0)), "val split of .* is empty"),
+        (lambda out: edit(out, lambda d: d["splits"]["val"].update(examples=99)), "do not add up to 99"),
+        (lambda out: (out / "pet_faces_val.record-00007-of-00002").write_bytes(b""), "is no shard of this dataset"),
+        (lambda out: replace_first(out, image__encoded=None), "has no picture"),
+        (lambda out: replace_first(out, image__encoded=records.Texts([b""])), "has no picture"),
+        (
+            lambda out: replace_first(out, image__object__bbox__xmax=records.Floats([40.0])),
+            "A box is given in pixels .*40, 0.8",
+        ),
+        (
+            lambda out: replace_first(out, image__object__class__label=records.Ints([0])),
+            "class id is outside .*id 0 instead of 1 to 37",
+        ),
+        (
+            lambda out: replace_first(out, image__object__class__label=records.Ints([1, 1])),
+            "different lengths .*class/label 2",
+        ),
+        (
+            lambda out: replace_first(out, image__object__class__text=records.Texts([b"cow"])),
+            "not in the label map.*'cow'",
+        ),
+        (
+            lambda out: replace_first(out, image__object__class__label=records.Ints([25])),
+            "disagree.*pug is 26 in the label map and 25 here",
+        ),
+        (
+            lambda out: replace_first(out, image__object__bbox__xmax=records.Floats([0.01])),
+            "A box is empty or ends before it begins",
+        ),
+        (lambda out: replace_first(out, image__height=records.Floats([30.0])), "another type"),
+        (lambda out: replace_first(out, image__encoded=records.Texts([b"GIF"])), "cannot be decoded"),
+        (lambda out: (out / "label_map.pbtxt").write_bytes(b"\xff"), "is no label map"),
+    ],
+)
 def test_each_fault_is_named(prepared, spoil, problem):
     spoil(prepared)
     assert re.search(problem, " ".join(check.quick(str(prepared))))

@@ -29,8 +29,10 @@ def test_help_is_there_at_once_and_names_the_commands(cpu_secs):
 
 
 def test_neither_the_command_line_nor_the_converter_imports_tensorflow():
-    code = ("import sys, data_prep.__main__, data_prep.mini_pets, data_prep.download\n"
-            "assert 'tensorflow' not in sys.modules")
+    code = (
+        "import sys, data_prep.__main__, data_prep.mini_pets, data_prep.download\n"
+        "assert 'tensorflow' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -40,26 +42,35 @@ def test_pets_are_converted_and_checked(raw, tmp_path, capsys):
     assert main(["check", str(tmp_path / "out")]) == 0
 
 
-@pytest.mark.parametrize("arguments, code, said", [
-    (["pets", "--source", "/nowhere", "--out", "OUT"], 3, "/nowhere is not in Oxford-IIIT Pet's layout"),
-    (["check", "/nowhere"], 3, "There is no file or folder /nowhere."),
-    (["pets", "--source", "RAW", "--download", "--out", "OUT"], 2, "exclude each other"),
-    (["pets", "--source", "RAW", "--out", "OUT", "--shards", "0"], 2, "count from 1"),
-    (["pets", "--source", "RAW", "--out", "OUT", "--workers", "-1"], 2, "count from 1"),
-    (["pets", "--source", "RAW", "--out", "OUT", "--max-skipped", "2"], 2, "between 0 and 1"),
-    (["pets", "--source", "RAW", "--out", "RAW/annotations/trainval.txt"], 3, "File exists"),
-    (["mini-pets", "--out", "/proc/nowhere"], 3, "/proc/nowhere: No such file"),
-])
+@pytest.mark.parametrize(
+    "arguments, code, said",
+    [
+        (["pets", "--source", "/nowhere", "--out", "OUT"], 3, "/nowhere is not in Oxford-IIIT Pet's layout"),
+        (["check", "/nowhere"], 3, "There is no file or folder /nowhere."),
+        (["pets", "--source", "RAW", "--download", "--out", "OUT"], 2, "exclude each other"),
+        (["pets", "--source", "RAW", "--out", "OUT", "--shards", "0"], 2, "count from 1"),
+        (["pets", "--source", "RAW", "--out", "OUT", "--workers", "-1"], 2, "count from 1"),
+        (["pets", "--source", "RAW", "--out", "OUT", "--max-skipped", "2"], 2, "between 0 and 1"),
+        (["pets", "--source", "RAW", "--out", "RAW/annotations/trainval.txt"], 3, "File exists"),
+        (["mini-pets", "--out", "/proc/nowhere"], 3, "/proc/nowhere: No such file"),
+    ],
+)
 def test_an_error_is_one_sentence_what_and_one_what_to_do(raw, tmp_path, capsys, arguments, code, said):
     names = {"RAW": raw.root, "OUT": str(tmp_path / "out")}
-    assert main([argument.replace("RAW", raw.root) if "RAW/" in argument else names.get(argument, argument)
-                 for argument in arguments]) == code
+    assert (
+        main(
+            [
+                argument.replace("RAW", raw.root) if "RAW/" in argument else names.get(argument, argument)
+                for argument in arguments
+            ]
+        )
+        == code
+    )
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 2 and said in lines[0] and lines[1].endswith(".")
 
 
-@pytest.mark.parametrize("arguments",
-                         [[], ["dogs"], ["pets", "--boxes", "tails"], ["pets", "--shards", "many"]])
+@pytest.mark.parametrize("arguments", [[], ["dogs"], ["pets", "--boxes", "tails"], ["pets", "--shards", "many"]])
 def test_arguments_that_do_not_exist_end_with_code_2(arguments):
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
@@ -80,8 +91,9 @@ def test_killed_at_any_moment_and_run_again_it_ends_the_same(mini, tmp_path, see
     if (tmp_path / "out" / "dataset.json").exists():
         assert check.quick(str(tmp_path / "out")) == []
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(command("pets", "--source", mini / "raw", "--out", tmp_path / "calm"), check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run(
+        command("pets", "--source", mini / "raw", "--out", tmp_path / "calm"), check=True, stdout=subprocess.DEVNULL
+    )
     assert content(tmp_path / "out") == content(tmp_path / "calm")
 
 
@@ -104,10 +116,15 @@ KILLED_AT = """if True:
 
 def test_killed_before_any_renaming_or_removal_it_ends_the_same(raw, tmp_path):
     """The new dataset takes the place of one with other shards: every step of that can be the last."""
+
     def convert(out, shards, *killed):
         start = [sys.executable, "-c", KILLED_AT, killed[0]] if killed else command()
-        return subprocess.run(start + ["pets", "--source", raw.root, "--out", str(out), "--shards", shards],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE).returncode
+        return subprocess.run(
+            start + ["pets", "--source", raw.root, "--out", str(out), "--shards", shards],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        ).returncode
+
     assert convert(tmp_path / "calm", "3") == convert(tmp_path / "old", "2") == 0
     whole = {name: content(tmp_path / name) for name in ("calm", "old")}
     steps = 0
@@ -132,6 +149,7 @@ def test_a_disk_that_is_full_in_the_end_leaves_the_older_dataset(raw, tmp_path, 
 
     def full(path, data):
         raise OSError(errno.ENOSPC, "No space left on device")
+
     monkeypatch.setattr(files, "write_temporary", full)
     with pytest.raises(DataError, match="could not be read or written: No space left"):
         raw.convert(tmp_path / "out", shards=3)
@@ -144,6 +162,7 @@ def test_a_shard_that_does_not_reach_the_disk_is_told_and_leaves_the_older_datas
 
     def broken(path):
         raise OSError(errno.EIO, "Input/output error")
+
     monkeypatch.setattr(files, "sync", broken)
     with pytest.raises(DataError, match="A shard could not be written: Input/output error"):
         raw.convert(tmp_path / "out", shards=3)
@@ -151,11 +170,28 @@ def test_a_shard_that_does_not_reach_the_disk_is_told_and_leaves_the_older_datas
 
 
 def test_the_processes_of_a_killed_run_end_with_it(raw, tmp_path):
-    code = ("import sys, time; from data_prep import pictures; load = pictures.load\n"
-            "pictures.load = lambda data, damaged: time.sleep(2) or load(data, damaged)\n"
-            "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))")
-    run = subprocess.Popen([sys.executable, "-c", code, "pets", "--source", raw.root, "--out", str(tmp_path / "out"),
-                            "--shards", "2", "--workers", "2"], stderr=subprocess.PIPE)
+    code = (
+        "import sys, time; from data_prep import pictures; load = pictures.load\n"
+        "pictures.load = lambda data, damaged: time.sleep(2) or load(data, damaged)\n"
+        "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    )
+    run = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            code,
+            "pets",
+            "--source",
+            raw.root,
+            "--out",
+            str(tmp_path / "out"),
+            "--shards",
+            "2",
+            "--workers",
+            "2",
+        ],
+        stderr=subprocess.PIPE,
+    )
     parent = psutil.Process(run.pid)
     while len(parent.children()) < 2:
         assert run.poll() is None
@@ -176,9 +212,11 @@ def test_two_runs_at_once_wait_for_each_other(raw, tmp_path):
 
 
 def test_a_worker_that_is_killed_ends_the_run_with_a_sentence(raw, tmp_path):
-    code = ("import os, signal, sys; from data_prep import pets, pictures\n"
-            "pictures.load = lambda data, damaged: os.kill(os.getpid(), signal.SIGKILL)\n"
-            "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))")
+    code = (
+        "import os, signal, sys; from data_prep import pets, pictures\n"
+        "pictures.load = lambda data, damaged: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    )
     arguments = ["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "2"]
     ended = subprocess.run([sys.executable, "-c", code] + arguments, stderr=subprocess.PIPE)
     assert ended.returncode == 3
@@ -186,8 +224,9 @@ def test_a_worker_that_is_killed_ends_the_run_with_a_sentence(raw, tmp_path):
     assert os.listdir(str(tmp_path / "out")) == []
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["pets", "--source", "RAW", "--out", "OUT", "--shards", "2"],
-                                       ["check", "RECORDS"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["pets", "--source", "RAW", "--out", "OUT", "--shards", "2"], ["check", "RECORDS"]]
+)
 def test_output_that_nobody_reads_is_no_fault_of_the_disk(raw, tmp_path, arguments):
     """As with `| head`: the reader has what it wanted and ends."""
     raw.picture("pug_1", b"broken")
@@ -195,8 +234,9 @@ def test_output_that_nobody_reads_is_no_fault_of_the_disk(raw, tmp_path, argumen
     (tmp_path / "a.record").write_bytes(b"")
     reading, writing = os.pipe()
     os.close(reading)
-    ended = subprocess.run(command(*(names.get(argument, argument) for argument in arguments)), stdout=writing,
-                           stderr=subprocess.PIPE)
+    ended = subprocess.run(
+        command(*(names.get(argument, argument) for argument in arguments)), stdout=writing, stderr=subprocess.PIPE
+    )
     os.close(writing)
     assert (ended.returncode, ended.stderr) == (141, b"Stopped: nothing reads the output any more.\n")
 
@@ -205,7 +245,8 @@ def test_a_full_disk_below_the_output_is_told(raw):
     with open("/dev/full", "wb") as full:
         ended = subprocess.run(command("check", "--help"), stdout=full, stderr=subprocess.PIPE)
     assert ended.returncode != 0 and ended.stderr.startswith(
-        b"A file could not be read or written: No space left on device.\n")
+        b"A file could not be read or written: No space left on device.\n"
+    )
 
 
 def test_limits_and_force_are_those_of_the_command_line(raw, tmp_path, capsys):
@@ -215,6 +256,7 @@ def test_limits_and_force_are_those_of_the_command_line(raw, tmp_path, capsys):
         code = main(["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "2", *options])
         said = capsys.readouterr()
         return code, said.out + said.err
+
     code, said = convert()
     assert code == 3 and "1 of 20 pictures were skipped" in said and "more than the limit of 2 %" in said
     code, said = convert("--max-skipped", "0.05")

@@ -28,10 +28,13 @@ SQUARE = [[5, 6, 15, 6, 15, 26, 5, 26]]
 def instances(count=6, **annotation):
     """A JSON of pictures `0.jpg`, ... with one box each, of categories 3 and 7 in turn."""
     item = dict({"bbox": [5, 6, 10, 20], "iscrowd": 0, "area": 200, "segmentation": SQUARE}, **annotation)
-    return {"images": [dict(SIZE, id=number, file_name="%d.jpg" % number) for number in range(count)],
-            "annotations": [dict(item, id=100 + number, image_id=number, category_id=(3, 7)[number % 2])
-                            for number in range(count)],
-            "categories": [{"id": 7, "name": "dog"}, {"id": 3, "name": "cat"}]}
+    return {
+        "images": [dict(SIZE, id=number, file_name="%d.jpg" % number) for number in range(count)],
+        "annotations": [
+            dict(item, id=100 + number, image_id=number, category_id=(3, 7)[number % 2]) for number in range(count)
+        ],
+        "categories": [{"id": 7, "name": "dog"}, {"id": 3, "name": "cat"}],
+    }
 
 
 def write(root, content, name="instances.json", encode=None):
@@ -59,7 +62,8 @@ def test_boxes_ids_and_categories(tmp_path, encode):
     assert (dataset["classes"], dataset["category_ids"]) == (["cat", "dog"], {"cat": 3, "dog": 7})
     first, second = (examples(tmp_path / "out")[key] for key in "01")
     assert [first["image/object/bbox/" + side][0] for side in ("xmin", "ymin", "xmax", "ymax")] == pytest.approx(
-        [0.5 / 40, 1 / 30, 1.0, 29.5 / 30])
+        [0.5 / 40, 1 / 30, 1.0, 29.5 / 30]
+    )
     assert (first["image/object/is_crowd"], first["image/object/area"]) == ([1], [11.5])
     assert (second["image/object/class/text"], second["image/object/class/label"]) == ([b"dog"], [2])
     assert second["image/filename"] == [b"1.jpg"]
@@ -88,8 +92,13 @@ def test_train_and_val_files_are_a_split_and_share_no_id(tmp_path, encode):
         convert(tmp_path, tmp_path / "out")
     with pytest.raises(DataError, match="alone has no split"):
         from data_prep.splits import Choice
-        convert(tmp_path, tmp_path / "out", annotations=(str(tmp_path / "annotations/instances_val2017.json"),),
-                split=Choice("upstream"))
+
+        convert(
+            tmp_path,
+            tmp_path / "out",
+            annotations=(str(tmp_path / "annotations/instances_val2017.json"),),
+            split=Choice("upstream"),
+        )
 
 
 def square():
@@ -104,9 +113,12 @@ def forms():
     column = square().T.ravel()
     edges = numpy.flatnonzero(numpy.diff(numpy.concatenate([[False], column, [False]]).astype(int)))
     counts = numpy.diff(numpy.concatenate([[0], edges, [column.size]])).tolist()
-    return {"polygon": SQUARE, "two polygons": [[5, 6, 10, 6, 10, 26, 5, 26], [10, 6, 15, 6, 15, 26, 10, 26]],
-            "run lengths": {"size": [HEIGHT, WIDTH], "counts": counts},
-            "compressed": {"size": [HEIGHT, WIDTH], "counts": runs["counts"].decode("ascii")}}
+    return {
+        "polygon": SQUARE,
+        "two polygons": [[5, 6, 10, 6, 10, 26, 5, 26], [10, 6, 15, 6, 15, 26, 10, 26]],
+        "run lengths": {"size": [HEIGHT, WIDTH], "counts": counts},
+        "compressed": {"size": [HEIGHT, WIDTH], "counts": runs["counts"].decode("ascii")},
+    }
 
 
 @pytest.mark.parametrize("kind", ["png", "numerical"])
@@ -118,7 +130,9 @@ def test_masks(tmp_path, encode, form, kind):
     found = numpy.asarray(Image.open(io.BytesIO(value[0]))) if kind == "png" else numpy.array(value)
     assert numpy.array_equal(found.reshape(HEIGHT, WIDTH) > 0, square())
     assert (dataset["config"]["load_instance_masks"], dataset["config"]["mask_type"]) == (
-        True, {"png": "PNG_MASKS", "numerical": "NUMERICAL_MASKS"}[kind])
+        True,
+        {"png": "PNG_MASKS", "numerical": "NUMERICAL_MASKS"}[kind],
+    )
 
 
 def test_a_mask_turns_with_its_picture(tmp_path, encode):
@@ -133,13 +147,23 @@ def test_a_mask_turns_with_its_picture(tmp_path, encode):
     assert features["image/object/bbox/xmin"] == pytest.approx([4 / 30])  # 30 - 26
 
 
-@pytest.mark.parametrize("segmentation, reason", [
-    ([], "no mask"), (None, "no mask"), ([[1, 2, 3]], "polygon"), ([[1, 2, 3, 4, 5, "x"]], "polygon"),
-    ([[0, 0, 1e9, 0, 1e9, 1e9]], "far outside"), ({"size": [HEIGHT, WIDTH], "counts": [5, 5]}, "do not add up"),
-    ({"size": [HEIGHT, WIDTH], "counts": [WIDTH * HEIGHT + 100, 0]}, "do not add up"),
-    ({"size": [3, 3], "counts": [9]}, "another size"),
-    ({"size": [HEIGHT, WIDTH], "counts": "\u00ff\u00ff"}, "read"),
-    ({"size": [HEIGHT, WIDTH], "counts": "ooooo"}, "read"), ("text", "another size"), (7, "another size")])
+@pytest.mark.parametrize(
+    "segmentation, reason",
+    [
+        ([], "no mask"),
+        (None, "no mask"),
+        ([[1, 2, 3]], "polygon"),
+        ([[1, 2, 3, 4, 5, "x"]], "polygon"),
+        ([[0, 0, 1e9, 0, 1e9, 1e9]], "far outside"),
+        ({"size": [HEIGHT, WIDTH], "counts": [5, 5]}, "do not add up"),
+        ({"size": [HEIGHT, WIDTH], "counts": [WIDTH * HEIGHT + 100, 0]}, "do not add up"),
+        ({"size": [3, 3], "counts": [9]}, "another size"),
+        ({"size": [HEIGHT, WIDTH], "counts": "\u00ff\u00ff"}, "read"),
+        ({"size": [HEIGHT, WIDTH], "counts": "ooooo"}, "read"),
+        ("text", "another size"),
+        (7, "another size"),
+    ],
+)
 def test_a_broken_mask_costs_its_object_and_is_listed(tmp_path, encode, segmentation, reason):
     content = instances(4)
     content["annotations"][0]["segmentation"] = segmentation
@@ -167,24 +191,27 @@ def test_no_text_makes_run_lengths_end_the_run(text):
         assert str(reason)
 
 
-@pytest.mark.parametrize("spoil, said", [
-    (lambda content: content["images"].append(content["images"][0]), "gives the image id 0 to"),
-    (lambda content: content["images"][0].pop("file_name"), "without id or file_name"),
-    (lambda content: content["images"][0].update(id=None), "without id or file_name"),
-    # Half of a character, which JSON can write and no file can hold.
-    (lambda content: content["images"][0].update(id="\ud83d"), "without id or file_name"),
-    (lambda content: content["images"][0].update(file_name="\ud83d.jpg"), "without id or file_name"),
-    (lambda content: content["categories"][0].update(name="\ud83d"), "without id or name"),
-    (lambda content: content["annotations"][0].update(image_id=99), "of an image 99 that it does not list"),
-    (lambda content: content["annotations"][0].update(category_id=4), "of a category 4 that it does not list"),
-    (lambda content: content["categories"].append({"id": 9, "name": "cat"}), "one name to two categories"),
-    (lambda content: content["categories"].append({"id": 3, "name": "bird"}), "Category 3 is cat and bird"),
-    (lambda content: content["categories"].append({"id": "x"}), "without id or name"),
-    (lambda content: content.update(categories=[]), "names no category"),
-    (lambda content: content.update(annotations=None), "no COCO instances file"),
-    (lambda content: content.update(images=[3]), "no COCO instances file"),
-    (lambda content: content.update(images=[], annotations=[]), "lists no image"),
-])
+@pytest.mark.parametrize(
+    "spoil, said",
+    [
+        (lambda content: content["images"].append(content["images"][0]), "gives the image id 0 to"),
+        (lambda content: content["images"][0].pop("file_name"), "without id or file_name"),
+        (lambda content: content["images"][0].update(id=None), "without id or file_name"),
+        # Half of a character, which JSON can write and no file can hold.
+        (lambda content: content["images"][0].update(id="\ud83d"), "without id or file_name"),
+        (lambda content: content["images"][0].update(file_name="\ud83d.jpg"), "without id or file_name"),
+        (lambda content: content["categories"][0].update(name="\ud83d"), "without id or name"),
+        (lambda content: content["annotations"][0].update(image_id=99), "of an image 99 that it does not list"),
+        (lambda content: content["annotations"][0].update(category_id=4), "of a category 4 that it does not list"),
+        (lambda content: content["categories"].append({"id": 9, "name": "cat"}), "one name to two categories"),
+        (lambda content: content["categories"].append({"id": 3, "name": "bird"}), "Category 3 is cat and bird"),
+        (lambda content: content["categories"].append({"id": "x"}), "without id or name"),
+        (lambda content: content.update(categories=[]), "names no category"),
+        (lambda content: content.update(annotations=None), "no COCO instances file"),
+        (lambda content: content.update(images=[3]), "no COCO instances file"),
+        (lambda content: content.update(images=[], annotations=[]), "lists no image"),
+    ],
+)
 def test_a_json_that_cannot_be_right_is_refused(tmp_path, encode, spoil, said):
     content = instances()
     spoil(content)
@@ -193,12 +220,18 @@ def test_a_json_that_cannot_be_right_is_refused(tmp_path, encode, spoil, said):
         convert(tmp_path, tmp_path / "out")
 
 
-@pytest.mark.parametrize("change, reason", [
-    ({"bbox": [5, 6, -1, 20]}, "empty or inverted"), ({"bbox": [5, 6, 0, 20]}, "empty or inverted"),
-    ({"bbox": [5, 6, 60, 20]}, "outside"), ({"bbox": [1, 2, 3]}, "no box that can be read"),
-    ({"bbox": [1, 2, 3, None]}, "no box that can be read"),
-    ({"bbox": [1, 2, 3, 1e300]}, "no box that can be read"),
-    ({"bbox": None}, "no box that can be read")])
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"bbox": [5, 6, -1, 20]}, "empty or inverted"),
+        ({"bbox": [5, 6, 0, 20]}, "empty or inverted"),
+        ({"bbox": [5, 6, 60, 20]}, "outside"),
+        ({"bbox": [1, 2, 3]}, "no box that can be read"),
+        ({"bbox": [1, 2, 3, None]}, "no box that can be read"),
+        ({"bbox": [1, 2, 3, 1e300]}, "no box that can be read"),
+        ({"bbox": None}, "no box that can be read"),
+    ],
+)
 def test_a_box_that_cannot_be_right_is_listed(tmp_path, encode, change, reason):
     content = instances()
     content["annotations"][2].update(change)
@@ -211,8 +244,9 @@ def test_missing_pictures_and_pictures_without_entry_are_listed(tmp_path, encode
     write(tmp_path, instances(), encode=encode)
     os.rename(str(tmp_path / "images" / "3.jpg"), str(tmp_path / "images" / "other.jpg"))
     dataset = convert(tmp_path, tmp_path / "out")
-    assert dataset["skipped"] == [{"id": "3", "file": "3.jpg", "split": "train", "reason": "no picture of this name",
-                                   "forgiven": False}]
+    assert dataset["skipped"] == [
+        {"id": "3", "file": "3.jpg", "split": "train", "reason": "no picture of this name", "forgiven": False}
+    ]
     assert "3.jpg (3)" in capsys.readouterr().out
     assert dataset["unused"][0]["names"] == ["images/other.jpg"]
 
@@ -226,13 +260,13 @@ def test_a_label_map_that_lacks_a_category_in_use_stops_the_run(tmp_path, encode
 
 def nonsense(draw, value):
     """value with one part replaced by something else."""
-    junk = draw(strategies.sampled_from([None, -1, 1e400, "", "x", [], {}, True, [[]], 10 ** 20, float("nan")]))
+    junk = draw(strategies.sampled_from([None, -1, 1e400, "", "x", [], {}, True, [[]], 10**20, float("nan")]))
     if isinstance(value, dict) and value and draw(strategies.booleans()):
         key = draw(strategies.sampled_from(sorted(value)))
         return dict(value, **{key: nonsense(draw, value[key])})
     if isinstance(value, list) and value and draw(strategies.booleans()):
         at = draw(strategies.integers(0, len(value) - 1))
-        return value[:at] + [nonsense(draw, value[at])] + value[at + 1:]
+        return value[:at] + [nonsense(draw, value[at])] + value[at + 1 :]
     return junk
 
 

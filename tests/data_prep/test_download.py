@@ -28,8 +28,7 @@ class Server:
     """Serves `content` as badly as its attributes say; `ranges_asked` holds each request's Range header."""
 
     def __init__(self):
-        self.content, self.cuts, self.knows_ranges, self.status, self.tells_length = (
-            CONTENT, [], True, 200, True)
+        self.content, self.cuts, self.knows_ranges, self.status, self.tells_length = (CONTENT, [], True, 200, True)
         self.headers, self.shift, self.redirect, self.pauses, self.pause_at = {}, 0, None, [], 200000
         self.ranges_asked, self.paths_asked = [], []
         self.go_on = threading.Event()
@@ -59,20 +58,21 @@ class Server:
         body = self.content[start:]
         request.send_response(206 if start else self.status)
         if start:
-            request.send_header("Content-Range",
-                                "bytes %d-%d/%d" % (start + self.shift, len(self.content) - 1, len(self.content)))
+            request.send_header(
+                "Content-Range", "bytes %d-%d/%d" % (start + self.shift, len(self.content) - 1, len(self.content))
+            )
         if self.tells_length:
             request.send_header("Content-Length", str(len(body)))
         for name, value in self.headers.items():
             request.send_header(name, value)
         request.end_headers()
-        body = body[:self.cuts.pop(0)] if self.cuts else body
+        body = body[: self.cuts.pop(0)] if self.cuts else body
         if self.pauses:
             # Says a part and then nothing for as long.
-            request.wfile.write(body[:self.pause_at])
+            request.wfile.write(body[: self.pause_at])
             request.wfile.flush()
             self.go_on.wait(self.pauses.pop(0))
-            body = body[self.pause_at:]
+            body = body[self.pause_at :]
         with contextlib.suppress(ConnectionError):  # the other side may have given up
             request.wfile.write(body)
 
@@ -177,7 +177,8 @@ def test_an_answer_in_parts_that_nobody_asked_for_is_left(servers, tmp_path):
 
 
 def test_a_server_that_went_silent_is_asked_to_go_on_and_named_if_it_stays_silent(
-        servers, tmp_path, monkeypatch, capsys):
+    servers, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setattr(download, "_TIMEOUT_SECONDS", (20, 1.5))
     servers[0].pauses = [60]
     assert fetch(tmp_path, servers[0]) == CONTENT
@@ -280,29 +281,37 @@ def make_archive(path, members):
 
 
 def test_an_archive_is_unpacked_without_the_files_a_mac_added(tmp_path):
-    path = make_archive(tmp_path / "a.tar.gz", [
-        ("./._images", tarfile.REGTYPE, b"mac"), ("./images", tarfile.DIRTYPE, ""),
-        ("./images/a.jpg", tarfile.REGTYPE, b"picture"), ("images/._a.jpg", tarfile.REGTYPE, b"mac")])
+    path = make_archive(
+        tmp_path / "a.tar.gz",
+        [
+            ("./._images", tarfile.REGTYPE, b"mac"),
+            ("./images", tarfile.DIRTYPE, ""),
+            ("./images/a.jpg", tarfile.REGTYPE, b"picture"),
+            ("images/._a.jpg", tarfile.REGTYPE, b"mac"),
+        ],
+    )
     download.unpack(path, str(tmp_path), "images")
     assert sorted(os.listdir(str(tmp_path))) == ["a.tar.gz", "images"]
     assert os.listdir(str(tmp_path / "images")) == ["a.jpg"]
 
 
-@pytest.mark.parametrize("name, kind, content", [
-    ("../outside", tarfile.REGTYPE, b"x"),
-    ("images/../../outside", tarfile.REGTYPE, b"x"),
-    ("/tmp/outside", tarfile.REGTYPE, b"x"),
-    ("images/link", tarfile.SYMTYPE, "/etc/passwd"),
-    ("images/link", tarfile.LNKTYPE, "/etc/passwd"),
-    ("images/device", tarfile.CHRTYPE, ""),
-    ("images/device", tarfile.BLKTYPE, ""),
-    ("images/pipe", tarfile.FIFOTYPE, ""),
-    ("other/a.jpg", tarfile.REGTYPE, b"x"),
-    ("images", tarfile.SYMTYPE, "/tmp"),
-])
+@pytest.mark.parametrize(
+    "name, kind, content",
+    [
+        ("../outside", tarfile.REGTYPE, b"x"),
+        ("images/../../outside", tarfile.REGTYPE, b"x"),
+        ("/tmp/outside", tarfile.REGTYPE, b"x"),
+        ("images/link", tarfile.SYMTYPE, "/etc/passwd"),
+        ("images/link", tarfile.LNKTYPE, "/etc/passwd"),
+        ("images/device", tarfile.CHRTYPE, ""),
+        ("images/device", tarfile.BLKTYPE, ""),
+        ("images/pipe", tarfile.FIFOTYPE, ""),
+        ("other/a.jpg", tarfile.REGTYPE, b"x"),
+        ("images", tarfile.SYMTYPE, "/tmp"),
+    ],
+)
 def test_a_member_that_leaves_its_folder_is_refused_and_nothing_stays(tmp_path, name, kind, content):
-    path = make_archive(tmp_path / "a.tar.gz", [("images/a.jpg", tarfile.REGTYPE, b"picture"),
-                                                (name, kind, content)])
+    path = make_archive(tmp_path / "a.tar.gz", [("images/a.jpg", tarfile.REGTYPE, b"picture"), (name, kind, content)])
     with pytest.raises(DataError, match="not a file or folder inside of images/"):
         download.unpack(path, str(tmp_path), "images")
     assert os.listdir(str(tmp_path)) == ["a.tar.gz"]
@@ -317,10 +326,9 @@ def test_a_cut_archive_is_refused_and_nothing_stays(tmp_path):
     assert os.listdir(str(tmp_path)) == ["a.tar.gz"]
 
 
-@pytest.mark.parametrize("members, said", [
-    ([], "holds no folder images/"),
-    ([("images", tarfile.REGTYPE, b"x")], "holds no folder images/"),
-])
+@pytest.mark.parametrize(
+    "members, said", [([], "holds no folder images/"), ([("images", tarfile.REGTYPE, b"x")], "holds no folder images/")]
+)
 def test_an_archive_without_the_folder_is_refused_and_nothing_stays(tmp_path, members, said):
     path = make_archive(tmp_path / "a.tar.gz", members)
     with pytest.raises(DataError, match=said):
@@ -361,12 +369,12 @@ def test_a_full_disk_is_told_before_the_download_begins(servers, tmp_path, monke
 def test_the_whole_dataset_is_fetched_once_and_the_archives_are_removed(servers, tmp_path):
     archives = {}
     for folder in ("images", "annotations"):
-        path = make_archive(tmp_path / (folder + ".tar.gz"),
-                            [(folder + "/x.txt", tarfile.REGTYPE, folder.encode())])
+        path = make_archive(tmp_path / (folder + ".tar.gz"), [(folder + "/x.txt", tarfile.REGTYPE, folder.encode())])
         with open(path, "rb") as file:
             servers[0].content = servers[1].content = file.read()
-        archives[folder] = download.Archive(folder + ".tar.gz", os.path.getsize(path),
-                                            hashlib.sha256(servers[0].content).hexdigest())
+        archives[folder] = download.Archive(
+            folder + ".tar.gz", os.path.getsize(path), hashlib.sha256(servers[0].content).hexdigest()
+        )
         download.fetch_pets(str(tmp_path / "raw"), [servers[0].url], {folder: archives[folder]})
     assert sorted(os.listdir(str(tmp_path / "raw"))) == ["annotations", "images"]
     asked = len(servers[0].ranges_asked)

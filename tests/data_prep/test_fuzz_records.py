@@ -64,12 +64,27 @@ def prepared(tmp_path_factory):
         with records.Writer(str(folder / name)) as writer:
             for number in range(3):
                 writer.write(example(number + 10 * (split == "val"), texts=["cat"]))
-        splits[split] = {"pattern": "x_%s.record-?????-of-00001" % split, "examples": 3, "shards": [{
-            "file": name, "sha256": writer.written.sha256, "bytes": writer.written.bytes, "examples": 3}]}
+        splits[split] = {
+            "pattern": "x_%s.record-?????-of-00001" % split,
+            "examples": 3,
+            "shards": [{"file": name, "sha256": writer.written.sha256, "bytes": writer.written.bytes, "examples": 3}],
+        }
     (folder / "label_map.pbtxt").write_text('item {\n  id: 1\n  name: "cat"\n}\n', encoding="utf-8")
-    (folder / "dataset.json").write_text(json.dumps({
-        "format": check.FORMAT, "name": "x", "num_classes": 1, "label_map": "label_map.pbtxt", "classes": ["cat"],
-        "splits": splits, "skipped": [], "changed": []}), encoding="utf-8")
+    (folder / "dataset.json").write_text(
+        json.dumps(
+            {
+                "format": check.FORMAT,
+                "name": "x",
+                "num_classes": 1,
+                "label_map": "label_map.pbtxt",
+                "classes": ["cat"],
+                "splits": splits,
+                "skipped": [],
+                "changed": [],
+            }
+        ),
+        encoding="utf-8",
+    )
     assert check.quick(str(folder)) == [] and run("check", str(folder))[0] == 0
     return folder
 
@@ -88,8 +103,11 @@ def replaced(path, content):
 @SOME
 @given(strategies.data())
 def test_a_damaged_file_of_a_dataset_never_passes_for_the_whole_one(prepared, data):
-    path = prepared / data.draw(strategies.sampled_from(
-        ("x_train.record-00000-of-00001", "x_val.record-00000-of-00001", "label_map.pbtxt", "dataset.json")))
+    path = prepared / data.draw(
+        strategies.sampled_from(
+            ("x_train.record-00000-of-00001", "x_val.record-00000-of-00001", "label_map.pbtxt", "dataset.json")
+        )
+    )
     before = path.read_bytes()
     content = data.draw(damaged(before))
     with replaced(path, content):
@@ -114,13 +132,27 @@ def test_any_description_is_judged_or_refused(prepared, data):
         assert bool(check.quick(str(prepared))) <= (run("check", str(prepared))[0] == 3)
 
 
-_LISTS = (strategies.lists(strategies.floats(width=32), max_size=4).map(records.Floats)
-          | strategies.lists(strategies.integers(-2 ** 63, 2 ** 63 - 1), max_size=4).map(records.Ints)
-          | strategies.lists(strategies.binary(max_size=9) | strategies.just(picture()) | damaged(picture()),
-                             max_size=3).map(records.Texts))
-_KEYS = strategies.sampled_from([
-    "encoded", "format", "source_id", "height", "width", "object__class__label", "object__class__text",
-    "object__mask", "object__difficult"] + ["object__bbox__" + side for side in ("xmin", "ymin", "xmax", "ymax")])
+_LISTS = (
+    strategies.lists(strategies.floats(width=32), max_size=4).map(records.Floats)
+    | strategies.lists(strategies.integers(-(2**63), 2**63 - 1), max_size=4).map(records.Ints)
+    | strategies.lists(strategies.binary(max_size=9) | strategies.just(picture()) | damaged(picture()), max_size=3).map(
+        records.Texts
+    )
+)
+_KEYS = strategies.sampled_from(
+    [
+        "encoded",
+        "format",
+        "source_id",
+        "height",
+        "width",
+        "object__class__label",
+        "object__class__text",
+        "object__mask",
+        "object__difficult",
+    ]
+    + ["object__bbox__" + side for side in ("xmin", "ymin", "xmax", "ymax")]
+)
 
 
 @settings(SOME, max_examples=100)

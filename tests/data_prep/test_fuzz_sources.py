@@ -18,17 +18,27 @@ from foreign_records import picture  # noqa: E402
 from fuzzing import changed_json, damaged  # noqa: E402
 
 PICTURES = 8
-XML = ("<annotation><filename>%d.jpg</filename><size><width>40</width><height>30</height><depth>3</depth></size>"
-       "<object><name>%s</name><pose>Left</pose><truncated>1</truncated><difficult>0</difficult><bndbox>"
-       "<xmin>5</xmin><ymin>6</ymin><xmax>25</xmax><ymax>26</ymax></bndbox></object></annotation>")
+XML = (
+    "<annotation><filename>%d.jpg</filename><size><width>40</width><height>30</height><depth>3</depth></size>"
+    "<object><name>%s</name><pose>Left</pose><truncated>1</truncated><difficult>0</difficult><bndbox>"
+    "<xmin>5</xmin><ymin>6</ymin><xmax>25</xmax><ymax>26</ymax></bndbox></object></annotation>"
+)
 JSON = {
     "images": [{"id": n, "file_name": "%d.jpg" % n, "width": 40, "height": 30} for n in range(PICTURES)],
     "categories": [{"id": 1, "name": "cat"}, {"id": 3, "name": "dog"}],
     "annotations": [
-        {"id": n, "image_id": n, "category_id": 1 + n % 2 * 2, "bbox": [5, 6, 20, 20], "area": 400,
-         "segmentation": {"size": [30, 40], "counts": [400, 300, 500]} if n % 2 else [
-             [5, 6, 25, 6, 25, 26, 5, 26]],
-         "iscrowd": n % 2} for n in range(PICTURES)]}
+        {
+            "id": n,
+            "image_id": n,
+            "category_id": 1 + n % 2 * 2,
+            "bbox": [5, 6, 20, 20],
+            "area": 400,
+            "segmentation": {"size": [30, 40], "counts": [400, 300, 500]} if n % 2 else [[5, 6, 25, 6, 25, 26, 5, 26]],
+            "iscrowd": n % 2,
+        }
+        for n in range(PICTURES)
+    ],
+}
 
 # A conversion forks processes: a few of them with many damaged files each.
 FEW = settings(deadline=None, max_examples=25, suppress_health_check=HealthCheck.all())
@@ -44,8 +54,7 @@ def write_pictures(folder, damages):
 
 def convert_and_judge(out, arguments, max_skipped):
     """Run the converter: what it wrote is counted and sound, or it ended with a sentence and without a file."""
-    arguments = arguments + ["--out", str(out), "--shards", "1", "--workers", "1",
-                             "--max-skipped", str(max_skipped)]
+    arguments = arguments + ["--out", str(out), "--shards", "1", "--workers", "1", "--max-skipped", str(max_skipped)]
     with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()) as err:
         code = main(arguments)
     lines = err.getvalue().strip().splitlines()
@@ -87,8 +96,9 @@ def _some(strategy):
 
 
 @FEW
-@given(_some(damaged(picture(3, (200, 150))) | damaged(picture(3, kind="PNG")) | strategies.binary(max_size=9)),
-       _LIMITS)
+@given(
+    _some(damaged(picture(3, (200, 150))) | damaged(picture(3, kind="PNG")) | strategies.binary(max_size=9)), _LIMITS
+)
 def test_damaged_pictures_are_converted_or_listed(tmp_path_factory, damages, limit):
     with scratch(tmp_path_factory) as folder:
         write_pictures(folder / "in" / "JPEGImages", damages)
@@ -113,8 +123,12 @@ def test_damaged_xml_is_converted_or_listed(tmp_path_factory, damages, limit):
 
 
 @FEW
-@given(changed_json(JSON).map(lambda content: json.dumps(content).encode("ascii"))
-       | damaged(json.dumps(JSON).encode("ascii")), _LIMITS, strategies.sampled_from(("none", "png", "numerical")))
+@given(
+    changed_json(JSON).map(lambda content: json.dumps(content).encode("ascii"))
+    | damaged(json.dumps(JSON).encode("ascii")),
+    _LIMITS,
+    strategies.sampled_from(("none", "png", "numerical")),
+)
 def test_damaged_json_is_converted_or_listed(tmp_path_factory, content, limit, masks):
     with scratch(tmp_path_factory) as folder:
         write_pictures(folder / "in", {})

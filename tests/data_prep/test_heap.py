@@ -1,4 +1,5 @@
 """What a worker frees is used again, and not given back to be cleared anew."""
+
 import ctypes
 import os
 import subprocess

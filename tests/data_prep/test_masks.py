@@ -15,8 +15,9 @@ shapes = strategies.tuples(strategies.integers(1, 12), strategies.integers(1, 12
 @strategies.composite
 def some_masks(draw):
     shape = draw(shapes)
-    return numpy.array(draw(strategies.lists(strategies.booleans(), min_size=shape[0] * shape[1],
-                                             max_size=shape[0] * shape[1]))).reshape(shape)
+    return numpy.array(
+        draw(strategies.lists(strategies.booleans(), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]))
+    ).reshape(shape)
 
 
 @settings(deadline=None)

@@ -34,8 +34,7 @@ def test_every_class_has_its_share_of_boxes_in_both_splits(mini, split, least):
 
 def test_it_has_the_layout_of_the_real_dataset(mini):
     raw = mini / "raw"
-    listed, trainval, test = (read_ids(raw / "annotations" / name)
-                              for name in ("list.txt", "trainval.txt", "test.txt"))
+    listed, trainval, test = (read_ids(raw / "annotations" / name) for name in ("list.txt", "trainval.txt", "test.txt"))
     assert sorted(trainval + test) == sorted(listed) and len(set(listed)) == len(listed)
     assert sorted(os.listdir(str(raw / "images"))) == sorted(name + ".jpg" for name in listed)
     trimaps = os.listdir(str(raw / "annotations" / "trimaps"))
@@ -45,8 +44,10 @@ def test_it_has_the_layout_of_the_real_dataset(mini):
 
 
 def test_it_has_a_png_named_jpg_and_says_what_became_of_it(mini):
-    formats = {name: Image.open(str(mini / "raw" / "images" / name)).format
-               for name in os.listdir(str(mini / "raw" / "images"))}
+    formats = {
+        name: Image.open(str(mini / "raw" / "images" / name)).format
+        for name in os.listdir(str(mini / "raw" / "images"))
+    }
     assert [name for name, kind in formats.items() if kind == "PNG"] == ["Bengal_5.jpg"]
     changed = [(entry["id"], entry["detail"]) for entry in dataset_of(mini)["changed"]]
     assert changed == [("Bengal_5", "PNG inside")]
@@ -67,8 +68,14 @@ def test_boxes_lie_in_the_pictures_and_are_large_enough_to_learn(mini):
         for item in annotation.objects:
             assert 0 <= item.box.xmin and item.box.xmax <= annotation.width
             assert 0 <= item.box.ymin and item.box.ymax <= annotation.height
-            assert 0.2 < max((item.box.xmax - item.box.xmin) / annotation.width,
-                             (item.box.ymax - item.box.ymin) / annotation.height) < 0.9, name
+            assert (
+                0.2
+                < max(
+                    (item.box.xmax - item.box.xmin) / annotation.width,
+                    (item.box.ymax - item.box.ymin) / annotation.height,
+                )
+                < 0.9
+            ), name
 
 
 def test_the_trimap_marks_the_pet_its_border_and_the_background(mini):

@@ -45,8 +45,7 @@ def test_the_split_is_the_api_converters():
     assert [part.ids for part in splits.by_seed(ids)] == [shuffled[:70], shuffled[70:]]
 
 
-def test_an_example_holds_the_box_as_shares_of_the_sides_and_the_class_of_the_file_name(
-        raw, tmp_path, encode):
+def test_an_example_holds_the_box_as_shares_of_the_sides_and_the_class_of_the_file_name(raw, tmp_path, encode):
     raw.convert(tmp_path / "out")
     features = examples(tmp_path / "out")["pug_1.jpg"]
     assert features["image/object/bbox/xmin"] == pytest.approx([5 / 40])
@@ -93,8 +92,9 @@ def test_a_missing_shard_is_made_again(raw, tmp_path):
     assert check.quick(str(tmp_path / "out")) == []
 
 
-@pytest.mark.parametrize("mode, kind, what", [("RGBA", "PNG", "PNG inside"), ("P", "GIF", "GIF inside"),
-                                              ("L", "JPEG", "JPEG of mode L")])
+@pytest.mark.parametrize(
+    "mode, kind, what", [("RGBA", "PNG", "PNG inside"), ("P", "GIF", "GIF inside"), ("L", "JPEG", "JPEG of mode L")]
+)
 def test_what_is_no_rgb_jpeg_is_written_anew_and_listed(raw, tmp_path, encode, mode, kind, what):
     raw.picture("pug_1", encode(mode, kind=kind))
     dataset = raw.convert(tmp_path / "out")
@@ -110,10 +110,13 @@ def test_the_decoded_size_beats_the_annotation(raw, tmp_path):
     assert changes(dataset) == [("pug_1", "other size")]
 
 
-@pytest.mark.parametrize("claimed, box, expected", [
-    ((40, 30), (0, 0, 10, 20), (10 / 30, 0, 1, 10 / 40)),  # drawn on the stored picture: turns with it
-    ((30, 40), (0, 0, 10, 20), (0, 0, 10 / 30, 20 / 40)),  # drawn on the upright picture: stays
-])
+@pytest.mark.parametrize(
+    "claimed, box, expected",
+    [
+        ((40, 30), (0, 0, 10, 20), (10 / 30, 0, 1, 10 / 40)),  # drawn on the stored picture: turns with it
+        ((30, 40), (0, 0, 10, 20), (0, 0, 10 / 30, 20 / 40)),  # drawn on the upright picture: stays
+    ],
+)
 def test_boxes_follow_a_picture_that_is_turned_upright(raw, tmp_path, encode, claimed, box, expected):
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -137,18 +140,21 @@ def test_a_box_outside_is_rejected_and_the_picture_keeps_its_other_box(raw, tmp_
     assert len(examples(tmp_path / "out")["pug_1.jpg"]["image/object/class/label"]) == 1
 
 
-@pytest.mark.parametrize("spoil, reason", [
-    (lambda raw: raw.annotate("pug_1", (5, 6, 250, 26)), "210 px outside the 40x30 picture"),
-    (lambda raw: raw.annotate("pug_1", (5, 6, "nan", 26)), "not finite"),
-    (lambda raw: raw.annotate("pug_1", (5, 6, "wide", 26)), "no box that can be read"),
-    (lambda raw: raw.xml("pug_1", "<annotation><object></object></annotation>"), "no box that can be read"),
-    (lambda raw: raw.xml("pug_1", "<annotation><obj"), "xml cannot be read"),
-    (lambda raw: raw.xml("pug_1", "<html/>"), "holds <html> instead of <annotation>"),
-    (lambda raw: raw.picture("pug_1", b"<html>"), "cannot be decoded"),
-    (lambda raw: raw.picture("pug_1", b""), "empty"),
-    (lambda raw: raw.remove("images/pug_1.jpg"), "no picture of this name"),
-    (lambda raw: raw.remove("annotations/xmls/pug_1.xml"), "no xml"),
-])
+@pytest.mark.parametrize(
+    "spoil, reason",
+    [
+        (lambda raw: raw.annotate("pug_1", (5, 6, 250, 26)), "210 px outside the 40x30 picture"),
+        (lambda raw: raw.annotate("pug_1", (5, 6, "nan", 26)), "not finite"),
+        (lambda raw: raw.annotate("pug_1", (5, 6, "wide", 26)), "no box that can be read"),
+        (lambda raw: raw.xml("pug_1", "<annotation><object></object></annotation>"), "no box that can be read"),
+        (lambda raw: raw.xml("pug_1", "<annotation><obj"), "xml cannot be read"),
+        (lambda raw: raw.xml("pug_1", "<html/>"), "holds <html> instead of <annotation>"),
+        (lambda raw: raw.picture("pug_1", b"<html>"), "cannot be decoded"),
+        (lambda raw: raw.picture("pug_1", b""), "empty"),
+        (lambda raw: raw.remove("images/pug_1.jpg"), "no picture of this name"),
+        (lambda raw: raw.remove("annotations/xmls/pug_1.xml"), "no xml"),
+    ],
+)
 def test_an_unusable_picture_is_skipped_with_its_reason(raw, tmp_path, capsys, spoil, reason):
     spoil(raw)
     dataset = raw.convert(tmp_path / "out")
@@ -159,8 +165,10 @@ def test_an_unusable_picture_is_skipped_with_its_reason(raw, tmp_path, capsys, s
 
 def test_numbers_that_fit_no_record_do_not_end_the_run(raw, tmp_path):
     box = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox>"
-    raw.xml("pug_1", "<annotation><object>%s<difficult>1e300</difficult><truncated>-inf</truncated></object>"
-                     "</annotation>" % box)
+    raw.xml(
+        "pug_1",
+        "<annotation><object>%s<difficult>1e300</difficult><truncated>-inf</truncated></object></annotation>" % box,
+    )
     raw.convert(tmp_path / "out")
     assert examples(tmp_path / "out")["pug_1.jpg"]["image/object/difficult"] == [0]
 
@@ -199,8 +207,11 @@ def test_a_limit_that_is_just_met_is_kept_and_the_one_that_is_offered_suffices()
     """29 of 100 pictures are 0.29 of them, although 0.29 * 100 is less than 29."""
     for listed in range(1, 101):
         for bad in range(listed + 1):
-            counted = {"splits": {"train": {"listed": listed}}, "changed": [],
-                       "skipped": [{"id": number, "forgiven": False} for number in range(bad)]}
+            counted = {
+                "splits": {"train": {"listed": listed}},
+                "changed": [],
+                "skipped": [{"id": number, "forgiven": False} for number in range(bad)],
+            }
             hold_to_limits(counted, Limits(max_skipped=bad / listed))
             if bad:
                 with pytest.raises(DataError) as refused:
@@ -270,10 +281,13 @@ def test_masks_come_with_their_config_fields_and_names(raw, tmp_path):
     annotate_bodies(raw)
     dataset = raw.convert(tmp_path / "out", boxes="body", masks="png")
     assert dataset["config"] == {
-        "num_classes": 37, "label_map_path": "label_map.pbtxt", "load_instance_masks": True,
+        "num_classes": 37,
+        "label_map_path": "label_map.pbtxt",
+        "load_instance_masks": True,
         "mask_type": "PNG_MASKS",
         "train_input_path": "pets_fullbody_with_masks_train.record-?????-of-00002",
-        "eval_input_path": "pets_fullbody_with_masks_val.record-?????-of-00002"}
+        "eval_input_path": "pets_fullbody_with_masks_val.record-?????-of-00002",
+    }
     png = Image.open(io.BytesIO(examples(tmp_path / "out")["pug_1.jpg"]["image/object/mask"][0]))
     assert (png.mode, png.getbbox()) == ("1", (5, 6, 25, 26))
 
@@ -289,12 +303,15 @@ def test_a_trimap_turns_with_its_picture(raw, tmp_path, encode):
     assert features["image/object/bbox/ymax"] == pytest.approx([35 / 40])
 
 
-@pytest.mark.parametrize("spoil, reason", [
-    (lambda raw: raw.remove("annotations/trimaps/pug_1.png"), "no trimap"),
-    (lambda raw: raw.trimap("pug_1", {}), "marks no pet"),
-    (lambda raw: raw.trimap("pug_1", {(1, 1, 5, 5): 1}, size=(41, 30)), "the mask is 41x30, the picture 40x30"),
-    (lambda raw: raw.trimap("pug_1", {}, mode="RGB"), "mode RGB"),
-])
+@pytest.mark.parametrize(
+    "spoil, reason",
+    [
+        (lambda raw: raw.remove("annotations/trimaps/pug_1.png"), "no trimap"),
+        (lambda raw: raw.trimap("pug_1", {}), "marks no pet"),
+        (lambda raw: raw.trimap("pug_1", {(1, 1, 5, 5): 1}, size=(41, 30)), "the mask is 41x30, the picture 40x30"),
+        (lambda raw: raw.trimap("pug_1", {}, mode="RGB"), "mode RGB"),
+    ],
+)
 def test_a_trimap_that_cannot_be_used_is_listed(raw, tmp_path, spoil, reason):
     annotate_bodies(raw)
     spoil(raw)
@@ -311,8 +328,11 @@ def test_a_palette_trimap_counts_by_its_numbers(raw, tmp_path):
 def test_two_pets_share_a_trimap_and_so_a_box(raw, tmp_path):
     annotate_bodies(raw)
     raw.annotate("pug_1", (5, 6, 25, 26), (1, 1, 9, 9))
-    assert changes(raw.convert(tmp_path / "faces")) == changes(raw.convert(tmp_path / "out", boxes="body")) == [
-        ("pug_1", "several pets")]
+    assert (
+        changes(raw.convert(tmp_path / "faces"))
+        == changes(raw.convert(tmp_path / "out", boxes="body"))
+        == [("pug_1", "several pets")]
+    )
     counts = [len(examples(tmp_path / name)["pug_1.jpg"]["image/object/class/label"]) for name in ("faces", "out")]
     assert counts == [2, 1]
 
@@ -326,9 +346,11 @@ def test_another_split_is_by_its_seed(raw, tmp_path):
     dataset = raw.convert(tmp_path / "out", split=splits.Choice(val_fraction=0.5, seed=3))
     assert dataset["splits"]["val"]["listed"] == 10
     assert sorted(examples(tmp_path / "out", "val")) == sorted(
-        name + ".jpg" for name in splits.by_seed(raw.ids, 0.5, 3)[1].ids)
+        name + ".jpg" for name in splits.by_seed(raw.ids, 0.5, 3)[1].ids
+    )
     assert dataset["command"].endswith(
-        "--boxes faces --masks none --shards 2 --split random --val-fraction 0.5 --seed 3")
+        "--boxes faces --masks none --shards 2 --split random --val-fraction 0.5 --seed 3"
+    )
 
 
 def test_strict_allows_no_skip_at_all_even_of_what_is_there_already(raw, tmp_path, capsys):
@@ -345,8 +367,7 @@ def test_dataset_json_sums_up_the_pictures_and_their_checksums(raw, tmp_path, en
     raw.picture("pug_1", encode(size=(50, 30)))
     first = raw.convert(tmp_path / "out")
     assert first["picture_sizes"]["width"] == {"min": 40, "median": 40, "max": 50}
-    assert first["picture_sizes"]["commonest"] == [{"size": "40x30", "pictures": 19},
-                                                   {"size": "50x30", "pictures": 1}]
+    assert first["picture_sizes"]["commonest"] == [{"size": "40x30", "pictures": 19}, {"size": "50x30", "pictures": 1}]
     assert first["command"].startswith("python -m data_prep pets --source ")
     raw.picture("pug_2", encode(size=(40, 30), quality=20))
     second = raw.convert(tmp_path / "out")
@@ -364,8 +385,11 @@ def test_every_picture_counts_in_the_checksum_of_all(raw, tmp_path, encode):
 
 def test_a_picture_that_is_lost_without_a_word_fails_the_run(raw, tmp_path, monkeypatch):
     convert = pets.Converter.__call__
-    monkeypatch.setattr(pets.Converter, "__call__", lambda self, picture_id: (
-        Outcome(None) if picture_id == "pug_7" else convert(self, picture_id)))
+    monkeypatch.setattr(
+        pets.Converter,
+        "__call__",
+        lambda self, picture_id: Outcome(None) if picture_id == "pug_7" else convert(self, picture_id),
+    )
     with pytest.raises(DataError, match="1 of 20 pictures are neither written nor listed as skipped"):
         raw.convert(tmp_path / "out", workers=2)
     assert os.listdir(str(tmp_path / "out")) == []
@@ -373,8 +397,12 @@ def test_a_picture_that_is_lost_without_a_word_fails_the_run(raw, tmp_path, monk
 
 def test_one_picture_in_twenty_may_lack_its_xml_and_no_more():
     def without_xml(count):
-        return {"splits": {"train": {"listed": 100}}, "changed": [],
-                "skipped": [{"id": number, "forgiven": True} for number in range(count)]}
+        return {
+            "splits": {"train": {"listed": 100}},
+            "changed": [],
+            "skipped": [{"id": number, "forgiven": True} for number in range(count)],
+        }
+
     hold_to_limits(without_xml(5), Limits(max_skipped=0))
     with pytest.raises(DataError, match="6 of 100 pictures have no annotation"):
         hold_to_limits(without_xml(6), Limits(max_skipped=0))
@@ -385,8 +413,10 @@ def test_the_two_damaged_pictures_of_the_dataset_are_written_anew(raw, tmp_path,
         raw.picture(picture_id, encode())
         raw.annotate(picture_id, (5, 6, 25, 26))
     raw.list(raw.ids + ["beagle_116", "chihuahua_121"])
-    assert sorted(changes(raw.convert(tmp_path / "out"))) == [("beagle_116", "reencoded"),
-                                                              ("chihuahua_121", "reencoded")]
+    assert sorted(changes(raw.convert(tmp_path / "out"))) == [
+        ("beagle_116", "reencoded"),
+        ("chihuahua_121", "reencoded"),
+    ]
 
 
 def test_boxes_turn_where_the_annotation_does_not_say_on_which_picture_they_were_drawn(raw, tmp_path, encode):
@@ -417,7 +447,8 @@ def test_each_oddity_of_real_pets_is_explained(tmp_path, capsys, boxes):
     assert unused["Abyssinian_100.mat"] == "not a picture"
     # Every file among the pictures is written, skipped or not used.
     counted = sum(split["listed"] for split in dataset["splits"].values()) + sum(
-        entry["count"] for entry in dataset["unused"])
+        entry["count"] for entry in dataset["unused"]
+    )
     assert counted == len(os.listdir(os.path.join(SAMPLE, "images")))
     written = sum(split["examples"] for split in dataset["splits"].values())
     assert written == 110 == len(os.listdir(os.path.join(SAMPLE, "annotations", "xmls")))

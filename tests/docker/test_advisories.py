@@ -1,4 +1,5 @@
 """Advisories are told with the reason to stay; one that could be fixed and has none fails the job."""
+
 import json
 import os
 
@@ -10,11 +11,21 @@ ISSUE = {"id": "PYSEC-1", "aliases": ["CVE-2022-1", "GHSA-x"], "fix_versions": [
 @pytest.fixture
 def ask(script, tmp_path, capsys):
     """function(package, version, *vulns) -> (exit code, text)."""
+
     def run(name, version, *vulns):
         path = tmp_path / "audit.json"
-        path.write_text(json.dumps({"dependencies": [
-            {"name": name, "version": version, "vulns": list(vulns)}, {"name": "skipped", "skip_reason": "x"}]}))
+        path.write_text(
+            json.dumps(
+                {
+                    "dependencies": [
+                        {"name": name, "version": version, "vulns": list(vulns)},
+                        {"name": "skipped", "skip_reason": "x"},
+                    ]
+                }
+            )
+        )
         return script("advisories").main([str(path)]), capsys.readouterr().out
+
     return run
 
 

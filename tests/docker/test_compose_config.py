@@ -1,4 +1,5 @@
 """What `docker compose config` makes of the files: needs the compose plugin, but no engine."""
+
 import json
 import os
 import shutil
@@ -11,13 +12,18 @@ import pytest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import programs  # noqa: E402
 
-FILES = {"runtime": ["compose.yaml"], "reservations": ["compose.yaml", "compose.gpu-reservations.yaml"],
-         "cdi": ["compose.yaml", "compose.gpu-cdi.yaml"]}
+FILES = {
+    "runtime": ["compose.yaml"],
+    "reservations": ["compose.yaml", "compose.gpu-reservations.yaml"],
+    "cdi": ["compose.yaml", "compose.gpu-cdi.yaml"],
+}
 
 
 def compose_there():
-    return bool(shutil.which("docker")) and subprocess.call(
-        ["docker", "compose", "version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+    return (
+        bool(shutil.which("docker"))
+        and subprocess.call(["docker", "compose", "version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+    )
 
 
 pytestmark = pytest.mark.skipif(not compose_there(), reason="the docker compose plugin is optional")
@@ -26,10 +32,12 @@ pytestmark = pytest.mark.skipif(not compose_there(), reason="the docker compose 
 @pytest.fixture
 def config(root):
     """function(files, **environ) -> services as compose understands them; any word on stderr fails."""
+
     def ask(files, **environ):
         done = call(["docker", "compose"], files, root, environ)
         assert (done.returncode, done.stderr) == (0, "")
         return json.loads(done.stdout)["services"]
+
     return ask
 
 
@@ -39,9 +47,14 @@ def call(compose, files, root, environ):
     command = compose + ["--env-file", os.devnull]
     for name in FILES[files]:
         command += ["-f", name]
-    return subprocess.run(command + ["--profile", "tools", "config", "--format", "json"], cwd=root,
-                          env=dict(kept, **environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True)
+    return subprocess.run(
+        command + ["--profile", "tools", "config", "--format", "json"],
+        cwd=root,
+        env=dict(kept, **environ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
 
 
 def gpus_of(service):
@@ -52,15 +65,18 @@ def gpus_of(service):
     return ",".join(",".join(device["device_ids"]) for device in devices)
 
 
-@pytest.mark.parametrize("files, environ, train, evaluation", [
-    ("runtime", {}, "all", "none"),
-    ("runtime", {"TRAIN_GPUS": "0,1,2", "EVAL_GPUS": "3"}, "0,1,2", "3"),
-    ("runtime", {"CUDA_VISIBLE_DEVICES": "1"}, "1", "1"),
-    ("reservations", {}, "all", "none"),
-    ("reservations", {"TRAIN_GPUS": "0,1,2", "EVAL_GPUS": "3"}, "0,1,2", "3"),
-    ("cdi", {}, "nvidia.com/gpu=all", ""),
-    ("cdi", {"TRAIN_GPUS": "1"}, "nvidia.com/gpu=1", ""),
-])
+@pytest.mark.parametrize(
+    "files, environ, train, evaluation",
+    [
+        ("runtime", {}, "all", "none"),
+        ("runtime", {"TRAIN_GPUS": "0,1,2", "EVAL_GPUS": "3"}, "0,1,2", "3"),
+        ("runtime", {"CUDA_VISIBLE_DEVICES": "1"}, "1", "1"),
+        ("reservations", {}, "all", "none"),
+        ("reservations", {"TRAIN_GPUS": "0,1,2", "EVAL_GPUS": "3"}, "0,1,2", "3"),
+        ("cdi", {}, "nvidia.com/gpu=all", ""),
+        ("cdi", {"TRAIN_GPUS": "1"}, "nvidia.com/gpu=1", ""),
+    ],
+)
 def test_gpus_reach_training_and_evaluation(config, files, environ, train, evaluation):
     services = config(files, **environ)
     assert (gpus_of(services["train"]), gpus_of(services["eval"])) == (train, evaluation)
@@ -85,8 +101,11 @@ def test_the_log_of_a_service_has_a_limit(config):
 
 
 def test_what_waits_for_the_data_is_what_reads_it(config):
-    conditions = {name: service["depends_on"]["data"]["condition"] for name, service in config("runtime").items()
-                  if "data" in service.get("depends_on", {})}
+    conditions = {
+        name: service["depends_on"]["data"]["condition"]
+        for name, service in config("runtime").items()
+        if "data" in service.get("depends_on", {})
+    }
     assert conditions == dict.fromkeys(["train", "eval"], "service_completed_successfully")
 
 
@@ -97,7 +116,7 @@ def test_a_stopped_training_has_time_to_save(config):
 
 
 def test_cuda_keeps_what_it_compiled(config, root):
-    cache, = [volume for volume in config("runtime")["train"]["volumes"] if volume["type"] == "volume"]
+    (cache,) = [volume for volume in config("runtime")["train"]["volumes"] if volume["type"] == "volume"]
     assert (cache["source"], cache["target"]) == ("cuda-cache", "/tmp/cuda-cache")
     with open(os.path.join(root, "docker", "Dockerfile")) as file:
         assert "CUDA_CACHE_PATH=/tmp/cuda-cache " in file.read()
@@ -112,9 +131,25 @@ def test_compose_2_20_understands_the_same(config, root, files):
     old, new = json.loads(done.stdout)["services"], config(files, **environ)
     assert set(old) == set(new)
     for name in new:
-        for key in ("image", "entrypoint", "command", "environment", "runtime", "user", "cap_drop", "cap_add",
-                    "init", "security_opt", "read_only", "tmpfs", "depends_on", "deploy", "logging", "ulimits",
-                    "pull_policy"):
+        for key in (
+            "image",
+            "entrypoint",
+            "command",
+            "environment",
+            "runtime",
+            "user",
+            "cap_drop",
+            "cap_add",
+            "init",
+            "security_opt",
+            "read_only",
+            "tmpfs",
+            "depends_on",
+            "deploy",
+            "logging",
+            "ulimits",
+            "pull_policy",
+        ):
             assert old[name].get(key) == new[name].get(key), (name, key)
 
 
@@ -124,7 +159,7 @@ def test_an_older_compose_says_what_the_troubleshooting_page_explains(root):
     assert done.returncode != 0
     assert "Additional property required is not allowed" in done.stderr
     with open(os.path.join(root, "docs", "troubleshooting.md"), encoding="utf-8") as file:
-        row, = [line for line in file if "Additional property required is not allowed" in line]
+        (row,) = [line for line in file if "Additional property required is not allowed" in line]
     assert "docker-compose-plugin, 2.20 or newer" in row
 
 
@@ -133,4 +168,5 @@ def test_docker_compose_1_shows_what_is_needed_in_its_error(root):
     with open(os.path.join(root, "compose.yaml")) as file:
         lines = [line for line in file if ":+" in line and not line.lstrip().startswith("#")]
     assert lines[0].split(": ")[1] == (
-        '"${COMPOSE:+}docker compose 2.20 or newer, from the package docker-compose-plugin"\n')
+        '"${COMPOSE:+}docker compose 2.20 or newer, from the package docker-compose-plugin"\n'
+    )

@@ -1,4 +1,5 @@
 """compose.yaml passes on every setting and opens nothing to the network."""
+
 import os
 import re
 
@@ -29,15 +30,17 @@ def test_what_is_chosen_outside_reaches_the_containers_another_way(compose):
     services = compose["services"]
     assert "${DATA_DIR:-./data}:/data" in services["train"]["volumes"]
     gpus = {name: services[name]["environment"]["NVIDIA_VISIBLE_DEVICES"] for name in ("train", "eval")}
-    assert gpus == {"train": "${TRAIN_GPUS:-${CUDA_VISIBLE_DEVICES:-all}}",
-                    "eval": "${EVAL_GPUS:-${CUDA_VISIBLE_DEVICES:-none}}"}
+    assert gpus == {
+        "train": "${TRAIN_GPUS:-${CUDA_VISIBLE_DEVICES:-all}}",
+        "eval": "${EVAL_GPUS:-${CUDA_VISIBLE_DEVICES:-none}}",
+    }
 
 
 def test_preflight_looks_at_what_training_would_get(compose):
     train, preflight = (compose["services"][name] for name in ("train", "preflight"))
     for key in ("environment", "runtime", "volumes", "shm_size", "ulimits"):
         assert preflight[key] == train[key]
-    assert preflight["profiles"] == ["tools"]       # `docker compose up` alone does not start it
+    assert preflight["profiles"] == ["tools"]  # `docker compose up` alone does not start it
 
 
 def test_only_what_uses_gpus_needs_the_nvidia_runtime(compose):

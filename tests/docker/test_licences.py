@@ -1,4 +1,5 @@
 """Licences are those that metadata names: by one rule, from the locked files and from what is installed."""
+
 import glob
 import json
 import os
@@ -25,15 +26,20 @@ def about(**fields):
 APPROVED = "License :: OSI Approved"
 
 
-@pytest.mark.parametrize("fields, found", [
-    ({"License_Expression": "MIT", "Classifier": APPROVED + " :: BSD License"}, {"expression": "MIT"}),
-    ({"License": "BSD", "Classifier": [APPROVED, "Topic :: Software"]}, {"name": "BSD"}),
-    ({"License": "Dual", "Classifier": [APPROVED + " :: BSD License", APPROVED + " :: Apache Software License"]},
-     {"name": "BSD License / Apache Software License"}),
-    ({"License": "UNKNOWN"}, {}),
-    ({"License": "Copyright (c) 2015\n  All rights reserved."}, {}),
-    ({}, {}),
-])
+@pytest.mark.parametrize(
+    "fields, found",
+    [
+        ({"License_Expression": "MIT", "Classifier": APPROVED + " :: BSD License"}, {"expression": "MIT"}),
+        ({"License": "BSD", "Classifier": [APPROVED, "Topic :: Software"]}, {"name": "BSD"}),
+        (
+            {"License": "Dual", "Classifier": [APPROVED + " :: BSD License", APPROVED + " :: Apache Software License"]},
+            {"name": "BSD License / Apache Software License"},
+        ),
+        ({"License": "UNKNOWN"}, {}),
+        ({"License": "Copyright (c) 2015\n  All rights reserved."}, {}),
+        ({}, {}),
+    ],
+)
 def test_only_what_metadata_names_counts(licences, fields, found):
     assert licences.licence(about(**fields)) == found
 

@@ -1,4 +1,5 @@
 """The locks are complete, agree with each other, and name no index and nothing that stays out on purpose."""
+
 import os
 import re
 
@@ -8,15 +9,18 @@ NAMES = ("requirements", "build", "tensorflow", "test")
 PYTHONS = ("3.6", "3.7", "3.8")
 # No registry has a TensorFlow 1.15 for Python 3.8: NVIDIA's image brings it, with the numpy and protobuf it needs.
 EVERY = [(name, python) for python in ("3.6", "3.7") for name in NAMES] + [
-    (name, "3.8") for name in ("base", "requirements", "build", "test")]
+    (name, "3.8") for name in ("base", "requirements", "build", "test")
+]
 
 
 @pytest.fixture
 def lock(root):
     """function(name, python) -> text of a lock."""
+
     def read(name, python):
         with open(os.path.join(root, "docker", "{}-{}.lock".format(name, python))) as file:
             return file.read()
+
     return read
 
 
@@ -48,8 +52,11 @@ def test_a_lock_follows_its_list(root, lock, name, python):
         lines = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;]+)(; python_version >= '3.7')?", file.read(), re.MULTILINE)
     locked = packages(lock(name, python))
     from_base = packages(lock("base", python)) if python == "3.8" and name != "base" else {}
-    wanted = {package.lower(): version for package, version, newer in lines
-              if not (newer and python == "3.6") and package.lower() not in from_base}
+    wanted = {
+        package.lower(): version
+        for package, version, newer in lines
+        if not (newer and python == "3.6") and package.lower() not in from_base
+    }
     assert wanted and wanted.items() <= locked.items()
 
 
@@ -77,6 +84,5 @@ def test_python_3_8_needs_no_compiler(lock):
 
 def test_versions_are_kept_although_the_locks_have_headers(script):
     """The options on top of one lock belonged to the last package of the lock before it once."""
-    text = ("# Python 3.6\n--only-binary :all:\n\na==1 \\\n    --hash=sha256:0\n"
-            "# Python 3.6\n--no-binary a,b\n\nb==2\n")
+    text = "# Python 3.6\n--only-binary :all:\n\na==1 \\\n    --hash=sha256:0\n# Python 3.6\n--no-binary a,b\n\nb==2\n"
     assert script("lock").split(text) == {"a": "a==1 \\\n    --hash=sha256:0\n", "b": "b==2\n"}

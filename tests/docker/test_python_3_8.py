@@ -2,6 +2,7 @@
 
 tests/image builds the Dockerfile's first stages on a base with Python 3.8.
 """
+
 import glob
 import hashlib
 import os
@@ -30,8 +31,16 @@ def python(tmp_path_factory):
     program = str(folder / "bin" / "python")
     locks = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docker")
     for names in (["build"], ["base", "requirements"]):
-        command = [program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
-                   "--require-hashes"]
+        command = [
+            program,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--require-hashes",
+        ]
         for name in names:
             command += ["--requirement", os.path.join(locks, name + "-3.8.lock")]
         subprocess.check_call(command)
@@ -42,10 +51,18 @@ def python(tmp_path_factory):
 @pytest.fixture
 def ask(python, root):
     """function(*arguments, **environ) -> the finished process, run with 3.8 in the repository."""
+
     def run(*arguments, **environ):
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        return subprocess.run([python] + list(arguments), cwd=root, env=dict(kept, **environ),
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+        return subprocess.run(
+            [python] + list(arguments),
+            cwd=root,
+            env=dict(kept, **environ),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+        )
+
     return run
 
 
@@ -55,8 +72,11 @@ def test_the_locks_install_and_no_package_misses_or_contradicts_another(ask):
 
 
 def test_every_package_of_the_import_check_imports(ask):
-    done = ask("-c", "import sys; sys.path.insert(0, 'docker'); import import_check, importlib\n"
-                     "for name in import_check.WITHOUT_TENSORFLOW: importlib.import_module(name)")
+    done = ask(
+        "-c",
+        "import sys; sys.path.insert(0, 'docker'); import import_check, importlib\n"
+        "for name in import_check.WITHOUT_TENSORFLOW: importlib.import_module(name)",
+    )
     assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -72,7 +92,8 @@ def test_every_module_of_ours_imports_but_for_tensorflow(ask):
         "        count += 1\n"
         "    except ModuleNotFoundError as missing:\n"
         "        if missing.name.split('.')[0] not in ('tensorflow', 'tf_slim', 'object_detection'): raise\n"
-        "print(count)\n")
+        "print(count)\n"
+    )
     done = ask("-W", "error::SyntaxWarning", "-c", program)
     assert done.returncode == 0, done.stdout
     assert int(done.stdout) > 60
@@ -81,8 +102,15 @@ def test_every_module_of_ours_imports_but_for_tensorflow(ask):
 def test_all_patches_apply_and_give_what_they_give_on_this_python(ask, tmp_path):
     """3.6 is that of the image, whose build and tests apply and verify them too."""
     digests = []
-    for run in (ask, lambda *arguments: subprocess.run([sys.executable] + list(arguments), stdout=subprocess.PIPE,
-                                                       stderr=subprocess.STDOUT, universal_newlines=True)):
+    for run in (
+        ask,
+        lambda *arguments: subprocess.run(
+            [sys.executable] + list(arguments),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+        ),
+    ):
         folder = str(tmp_path / str(len(digests)))
         for command in ("fetch", "verify", "apply", "verify"):
             done = run("-m", "object_detection_patches", command, folder)

@@ -1,4 +1,5 @@
 """The bill of materials names what the locks install, and is CycloneDX."""
+
 import json
 import re
 import subprocess
@@ -19,7 +20,7 @@ def test_every_package_of_the_lock_and_the_api_is_in_it_once(bill, root):
         locked = set(re.findall(r"^([a-z0-9][a-z0-9._-]*==\S+)", file.read(), re.MULTILINE))
     packages = ["{0[name]}=={0[version]}".format(each) for each in told["components"] if "pypi" in each["purl"]]
     assert set(packages) == locked and len(packages) == len(locked)
-    api, = [each for each in told["components"] if "pypi" not in each["purl"]]
+    (api,) = [each for each in told["components"] if "pypi" not in each["purl"]]
     assert api["version"] == "170c71cc555d458d2c85775bca92f802238e4dab" and api["modified"] is True
     assert api["licenses"] == [{"license": {"id": "Apache-2.0"}}]
 
@@ -40,7 +41,7 @@ def test_a_package_whose_metadata_names_no_licence_has_none_and_is_named(script,
     monkeypatch.setattr(sys, "argv", ["sbom.py"])
     sbom.main()
     out, err = capsys.readouterr()
-    numpy, = [each for each in json.loads(out)["components"] if each["name"] == "numpy"]
+    (numpy,) = [each for each in json.loads(out)["components"] if each["name"] == "numpy"]
     assert "licenses" not in numpy
     assert err == "numpy 1.19.5 names no licence in its metadata.\n"
 
@@ -52,8 +53,9 @@ def test_it_has_what_cyclonedx_1_4_asks_for(bill):
     assert re.match(r"urn:uuid:[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", told["serialNumber"])
     for each in told["components"] + [told["metadata"]["component"]]:
         assert each["type"] in ("library", "container") and each["name"]
-        assert all(one["alg"] == "SHA-256" and re.match("[0-9a-f]{64}$", one["content"])
-                   for one in each.get("hashes", []))
+        assert all(
+            one["alg"] == "SHA-256" and re.match("[0-9a-f]{64}$", one["content"]) for one in each.get("hashes", [])
+        )
     references = [each["bom-ref"] for each in told["components"]] + ["tfod-train"]
     assert len(references) == len(set(references))
     assert {one for each in told["dependencies"] for one in each["dependsOn"]} < set(references)

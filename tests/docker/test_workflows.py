@@ -1,6 +1,7 @@
 """The workflows are what GitHub reads, and call what exists: actionlint and shellcheck find nothing in them, and
 what this project asks of them besides is held here: few permissions, an end, targets that are there.
 """
+
 import glob
 import os
 import re
@@ -46,8 +47,7 @@ def findings(tmp_path_factory):
     with open(os.path.join(ROOT, ".github", "actionlint.yaml")) as file:
         labels = yaml.safe_load(file)["self-hosted-runner"]["labels"]
     known = tuple('label "{}" is unknown'.format(label) for label in labels)
-    found = {path: [each for each in told if not each["message"].startswith(known)]
-             for path, told in found.items()}
+    found = {path: [each for each in told if not each["message"].startswith(known)] for path, told in found.items()}
     return dict(found, broken=found.pop(str(broken)))
 
 
@@ -180,5 +180,5 @@ def test_the_tests_that_need_python_3_8_find_one_where_all_tests_run():
     """They are skipped without; the version named last is the one that `python3` is."""
     with open(os.path.join(ROOT, ".github", "workflows", "ci.yml")) as file:
         job = yaml.safe_load(file)["jobs"]["full"]
-    versions, = [step["with"]["python-version"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
+    (versions,) = [step["with"]["python-version"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
     assert versions.split() == ["3.8", "3.7"]

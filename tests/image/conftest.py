@@ -1,16 +1,17 @@
 """The image, a clone that belongs to an ordinary user, containers and compose projects; gone afterwards."""
+
 import os
 import sys
 import time
 import uuid
 
-import docker
 import pytest
+
+import docker
 
 # Tests are imported by path here (pytest.ini), so the folder is on no path by itself.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from containers import (  # noqa: E402
-    IMAGE, TITLE, WATCH, WATCH_VOLUME, Compose, Ended, assert_alone, assert_clean, make_clone)
+from containers import IMAGE, TITLE, WATCH, WATCH_VOLUME, Compose, Ended, assert_alone, assert_clean, make_clone  # noqa: E402
 
 # The prefix of every project, container and network of these tests.
 OURS = "tfodtest"
@@ -92,6 +93,7 @@ def start(engine, image):
             options.update(entrypoint=WATCH, volumes=dict(options.get("volumes", {}), **WATCH_VOLUME))
         started.append(engine.containers.run(image, command, detach=True, **options))
         return started[-1]
+
     yield run
     try:
         for container in started:
@@ -105,18 +107,21 @@ def start(engine, image):
 @pytest.fixture
 def run(start):
     """function(command, **options of the SDK) -> Ended, its log without a stray warning or process."""
+
     def run_to_the_end(command, **options):
         container = start(command, **options)
         code = container.wait(timeout=300)["StatusCode"]
         log = container.logs().decode()
         assert_clean(log)
         return Ended(code, log)
+
     return run_to_the_end
 
 
 @pytest.fixture
 def folders(tmp_path):
     """function(owner, mode) -> volumes for the SDK: /runs and /data on fresh folders of that owner."""
+
     def make(owner, mode=0o755):
         volumes = {}
         for name in ("runs", "data"):
@@ -127,4 +132,5 @@ def folders(tmp_path):
                 os.chown(str(folder), owner, owner)
             volumes[str(folder)] = {"bind": "/" + name, "mode": "rw"}
         return volumes
+
     return make

@@ -1,5 +1,6 @@
 """What the tests of the image share: a clone, ended containers, compose in the clone, a log and processes without
 anything that should not be there."""
+
 import json
 import os
 import re
@@ -34,13 +35,24 @@ BESIDE = re.compile(r"docker-init|{}|healthcheck\.py|/sbin/tini".format(re.escap
 # What make_clone puts into files that must not get into an image, to be looked for in it.
 SECRET = "b5c0e1d4-not-for-any-image"
 NOT_FOR_THE_IMAGE = (
-    ".env", ".netrc", "data/pets/secret.txt", "runs/secret/train.log", ".venv/secret.txt", "docker/secret.txt",
-    "trainers/.env", "configs/.git/config", "data_prep/.cache/secret.txt", "configs/__pycache__/secret.pyc",
-    "trainers/__pycache__/secret.cpython-36.pyc", "data_prep/left.pyc")
+    ".env",
+    ".netrc",
+    "data/pets/secret.txt",
+    "runs/secret/train.log",
+    ".venv/secret.txt",
+    "docker/secret.txt",
+    "trainers/.env",
+    "configs/.git/config",
+    "data_prep/.cache/secret.txt",
+    "configs/__pycache__/secret.pyc",
+    "trainers/__pycache__/secret.cpython-36.pyc",
+    "data_prep/left.pyc",
+)
 
 
 class Ended(NamedTuple):
     """A container that has ended: its exit code and all it wrote."""
+
     code: int
     log: str
 
@@ -78,8 +90,8 @@ def owners(folder):
 def make_clone(folder):
     """What git would put into a clone made now, and what people have in theirs besides, owned by USER."""
     listed = subprocess.check_output(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, universal_newlines=True)
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, universal_newlines=True
+    )
     for name in filter(None, listed.split("\0")):
         source, target = os.path.join(ROOT, name), os.path.join(folder, name)
         if os.path.exists(source):
@@ -123,9 +135,11 @@ def override(image, watched):
     for name, service in services.items():
         changed[name] = {"image": image}
         if watched:
-            (source, mount), = WATCH_VOLUME.items()
-            changed[name].update(entrypoint=WATCH + service.get("entrypoint", entrypoint),
-                                 volumes=["{}:{}:ro".format(source, mount["bind"])])
+            ((source, mount),) = WATCH_VOLUME.items()
+            changed[name].update(
+                entrypoint=WATCH + service.get("entrypoint", entrypoint),
+                volumes=["{}:{}:ro".format(source, mount["bind"])],
+            )
     return {"services": changed}
 
 
@@ -163,8 +177,14 @@ class Compose:
             command += ["-f", name]
         try:
             done = subprocess.run(
-                command + list(arguments), cwd=self.folder, env=kept, universal_newlines=True,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+                command + list(arguments),
+                cwd=self.folder,
+                env=kept,
+                universal_newlines=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+            )
         finally:
             for name in files[1:]:
                 os.remove(os.path.join(self.folder, name))

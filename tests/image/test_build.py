@@ -1,4 +1,5 @@
 """What is in the image."""
+
 import hashlib
 import io
 import json
@@ -9,7 +10,6 @@ import tarfile
 import time
 
 import pytest
-
 from containers import IMAGE, ROOT, build_cache, forget
 
 pytestmark = pytest.mark.image
@@ -44,15 +44,26 @@ def test_the_api_is_the_pinned_one_with_all_patches(run):
 def test_only_what_runs_is_in_it(run):
     found = run(["-c", "import os; print(*sorted(os.listdir('/opt/tfod-train')))"], entrypoint=PYTHON)
     assert found.log.split() == [
-        "NOTICE", "api", "build.json", "configs", "data_prep", "docker", "entrypoint.py",
-        "object_detection_patches", "trainers", "venv"]
+        "NOTICE",
+        "api",
+        "build.json",
+        "configs",
+        "data_prep",
+        "docker",
+        "entrypoint.py",
+        "object_detection_patches",
+        "trainers",
+        "venv",
+    ]
 
 
 def test_the_notice_names_the_api_and_every_package_with_its_licence(run):
     notice = run(["NOTICE"], entrypoint="cat", working_dir="/opt/tfod-train").log
     assert "tensorflow/models, commit 170c71cc555d458d2c85775bca92f802238e4dab" in notice
-    told = {"{}=={}".format(name.lower().replace("_", "-"), version): licence
-            for name, version, licence in re.findall(r"^  (\S+) (\S+): (.+)$", notice, re.MULTILINE)}
+    told = {
+        "{}=={}".format(name.lower().replace("_", "-"), version): licence
+        for name, version, licence in re.findall(r"^  (\S+) (\S+): (.+)$", notice, re.MULTILINE)
+    }
     with open(os.path.join(ROOT, "docker", "licences.json")) as file:
         listed = {name: found.get("expression") or found["name"] for name, found in json.load(file).items()}
     with open(os.path.join(ROOT, "docker", "requirements-3.6.lock")) as file:
@@ -63,8 +74,9 @@ def test_the_notice_names_the_api_and_every_package_with_its_licence(run):
 def test_a_run_knows_what_its_image_was_built_from(compose, engine, image):
     try:
         assert compose.build(CODE_COMMIT="0123abc").code == 0
-        told = engine.containers.run(IMAGE, ["-c", "from trainers import manifest; print(manifest.code())"],
-                                     entrypoint=PYTHON, remove=True).decode()
+        told = engine.containers.run(
+            IMAGE, ["-c", "from trainers import manifest; print(manifest.code())"], entrypoint=PYTHON, remove=True
+        ).decode()
     finally:
         compose.build()
     assert told == "{}\n".format({"base": image.labels["org.opencontainers.image.base.name"], "commit": "0123abc"})
@@ -79,16 +91,20 @@ def test_no_python_file_is_compiled_again_at_each_start(run):
         "        for name in names:\n"
         "            path = os.path.join(parent, name)\n"
         "            if path.endswith('.py') and not os.path.exists(u.cache_from_source(path)):\n"
-        "                print(path)\n")
+        "                print(path)\n"
+    )
     assert run(["-c", look], entrypoint=PYTHON).log == ""
 
 
 def test_a_base_with_another_python_is_refused_with_a_sentence(compose, engine, image):
     base = image.labels["org.opencontainers.image.base.name"]
-    dockerfile = "\n".join([
-        "FROM " + base,
-        r"RUN mkdir /other && printf '#!/bin/sh\necho 3.9\n' >/other/python3 && chmod +x /other/python3",
-        "ENV PATH=/other:$PATH"])
+    dockerfile = "\n".join(
+        [
+            "FROM " + base,
+            r"RUN mkdir /other && printf '#!/bin/sh\necho 3.9\n' >/other/python3 && chmod +x /other/python3",
+            "ENV PATH=/other:$PATH",
+        ]
+    )
     engine.images.build(fileobj=io.BytesIO(dockerfile.encode()), tag="tfod-train-test-other", rm=True)
     built = compose.build(BASE_IMAGE="tfod-train-test-other")
     assert built.code != 0

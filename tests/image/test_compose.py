@@ -1,4 +1,5 @@
 """`docker compose` in a clone: data, both trainers to the end, evaluation beside training, TensorBoard."""
+
 import json
 import os
 import subprocess
@@ -6,7 +7,6 @@ import sys
 import time
 
 import pytest
-
 from containers import ROOT, USER, assert_clean, owners
 
 pytestmark = pytest.mark.image
@@ -42,9 +42,20 @@ def test_one_command_trains_and_evaluates(compose, clone):
     assert exported.code == 0, exported.log
     assert os.path.exists(os.path.join(clone, "runs/mirrored/export/15/frozen_inference_graph.pb"))
     # make_clone copied this picture with the rest of docs/.
-    found = compose.call("run", "--rm", "--volume", "./docs:/pictures:ro", "detect", "--model",
-                         "/runs/mirrored/export/15", "--out", "/runs/detections", "--min-score", "0",
-                         "/pictures/mini-pets-detections.png")
+    found = compose.call(
+        "run",
+        "--rm",
+        "--volume",
+        "./docs:/pictures:ro",
+        "detect",
+        "--model",
+        "/runs/mirrored/export/15",
+        "--out",
+        "/runs/detections",
+        "--min-score",
+        "0",
+        "/pictures/mini-pets-detections.png",
+    )
     assert found.code == 0, found.log
     assert os.path.getsize(os.path.join(clone, "runs/detections/mini-pets-detections.png")) > 0
 
@@ -59,8 +70,9 @@ def test_the_data_that_the_image_makes_is_what_this_python_makes_byte_for_byte(c
     for folder in (os.path.join(clone, "data", "mini-pets"), here):
         with open(os.path.join(folder, "dataset.json")) as file:
             dataset = json.load(file)
-        made.append({shard["file"]: shard["sha256"] for split in dataset["splits"].values()
-                     for shard in split["shards"]})
+        made.append(
+            {shard["file"]: shard["sha256"] for split in dataset["splits"].values() for shard in split["shards"]}
+        )
     assert len(made[0]) == 20 and made[0] == made[1]
 
 
@@ -71,8 +83,18 @@ def test_preflight_answers_without_training(compose, clone):
 
 
 def test_the_clone_trainer_trains_while_another_container_evaluates(compose, clone):
-    compose.call("up", "--detach", "train", "eval", TRAINER="clone", DEVICE="cpu", NUM_STEPS="15",
-                 RUN_DIR="runs/clone", EVAL_AT_END="0", EVAL_MODE="until_step")
+    compose.call(
+        "up",
+        "--detach",
+        "train",
+        "eval",
+        TRAINER="clone",
+        DEVICE="cpu",
+        NUM_STEPS="15",
+        RUN_DIR="runs/clone",
+        EVAL_AT_END="0",
+        EVAL_MODE="until_step",
+    )
     health = set()
     while compose.container("train").status == "running":
         health.add(compose.container("train").attrs["State"]["Health"]["Status"])
@@ -88,8 +110,16 @@ def test_the_clone_trainer_trains_while_another_container_evaluates(compose, clo
 @pytest.mark.parametrize("command", ["stop", "down"])
 def test_stopping_saves_a_checkpoint_first(command, compose, clone):
     # Not watched: signals have to find their way as they do for everybody.
-    compose.call("up", "--detach", "train", watched=False, DEVICE="cpu", NUM_GPUS="1", NUM_STEPS="100000",
-                 RUN_DIR="runs/" + command)
+    compose.call(
+        "up",
+        "--detach",
+        "train",
+        watched=False,
+        DEVICE="cpu",
+        NUM_GPUS="1",
+        NUM_STEPS="100000",
+        RUN_DIR="runs/" + command,
+    )
     container = compose.container("train")
     while b"First step after" not in container.logs():
         container.reload()

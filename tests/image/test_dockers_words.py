@@ -1,5 +1,6 @@
 """What Docker itself says when something is missing: each of its sentences, provoked here, is explained in
 docs/troubleshooting.md, by one row of the table there and by no other."""
+
 import os
 import shutil
 import socket
@@ -8,18 +9,25 @@ import tempfile
 
 import pytest
 import yaml
-
 from containers import ROOT
 
 pytestmark = pytest.mark.image
 
 NOBODY = 65534
-PLUGINS = [path for path in ("/usr/local/lib/docker/cli-plugins", "/usr/local/libexec/docker/cli-plugins",
-                             "/usr/lib/docker/cli-plugins", "/usr/libexec/docker/cli-plugins")
-           if os.path.isdir(path)]
+PLUGINS = [
+    path
+    for path in (
+        "/usr/local/lib/docker/cli-plugins",
+        "/usr/local/libexec/docker/cli-plugins",
+        "/usr/lib/docker/cli-plugins",
+        "/usr/libexec/docker/cli-plugins",
+    )
+    if os.path.isdir(path)
+]
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can take rights and plugins away")
 without_toolkit = pytest.mark.skipif(
-    shutil.which("nvidia-container-runtime-hook") is not None, reason="this host's Docker can give GPUs out")
+    shutil.which("nvidia-container-runtime-hook") is not None, reason="this host's Docker can give GPUs out"
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +39,9 @@ def rows():
     for line in table.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if line.startswith("| ") and not line.startswith("| Docker says"):
-            sentences = [[part.strip() for part in sentence.split("…") if part.strip()]
-                         for sentence in cells[0].split("; ")]
+            sentences = [
+                [part.strip() for part in sentence.split("…") if part.strip()] for sentence in cells[0].split("; ")
+            ]
             found.append((sentences, " | ".join(cells[1:])))
     return found
 
@@ -40,13 +49,14 @@ def rows():
 @pytest.fixture
 def cure(rows):
     """function(what Docker said) -> the cure of the one row that has it."""
+
     def find(said):
         # Where compose writes to no terminal, it puts its warnings in quotes.
         said = " ".join(said.replace('\\"', '"').split())
-        found = [cure for sentences, cure in rows
-                 if any(in_order(said, parts) for parts in sentences)]
+        found = [cure for sentences, cure in rows if any(in_order(said, parts) for parts in sentences)]
         assert len(found) == 1, (said, found)
         return found[0]
+
     return find
 
 
@@ -74,8 +84,17 @@ def docker(clone, command, **options):
     """What a command without its own settings says to people."""
     environ = {"PATH": os.environ["PATH"], "HOME": "/tmp"}
     environ.update(options.pop("environ", {}))
-    done = subprocess.run(command, cwd=clone, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          stdin=subprocess.DEVNULL, universal_newlines=True, timeout=120, **options)
+    done = subprocess.run(
+        command,
+        cwd=clone,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        universal_newlines=True,
+        timeout=120,
+        **options,
+    )
     assert done.returncode != 0
     return done.stdout
 
@@ -105,6 +124,7 @@ def test_no_right_to_the_socket(cure, readable_by_all):
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
+
     said = docker(readable_by_all, ["docker", "compose", "up", "train"], preexec_fn=become_nobody)
     assert "usermod -aG docker" in cure(said)
 
@@ -122,9 +142,13 @@ def test_no_runtime_of_that_name(compose, cure):
 
 
 @without_toolkit
-@pytest.mark.parametrize("name, told", [
-    ("compose.gpu-reservations.yaml", "nvidia-container-toolkit"),
-    ("compose.gpu-cdi.yaml", "nvidia-ctk cdi generate")])
+@pytest.mark.parametrize(
+    "name, told",
+    [
+        ("compose.gpu-reservations.yaml", "nvidia-container-toolkit"),
+        ("compose.gpu-cdi.yaml", "nvidia-ctk cdi generate"),
+    ],
+)
 def test_no_way_to_give_gpus_out(compose, cure, name, told):
     with open(os.path.join(ROOT, name)) as file:
         change = yaml.safe_load(file)
@@ -143,7 +167,7 @@ def test_a_port_that_is_taken(compose, cure):
             taken.bind(("127.0.0.1", 6006))
             taken.listen(1)
         except OSError:
-            pass        # by somebody else, which is as good
+            pass  # by somebody else, which is as good
         done = compose.call("run", "--rm", "--service-ports", "tensorboard", clean=False)
     assert done.code != 0 and "port 6006" in cure(done.log)
 

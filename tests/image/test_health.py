@@ -1,16 +1,18 @@
 """Docker's own view: healthy while the process says so, unhealthy when it falls silent."""
+
 import time
 
 import pytest
 
 pytestmark = pytest.mark.image
 
-SECOND = 10 ** 9
+SECOND = 10**9
 SAY_TRAINING = (
     "import json, time\n"
     "with open('/tmp/tfod-train-health.json', 'w') as out:\n"
     "    json.dump({'phase': 'training', 'at': time.time(), 'fresh_for_secs': 15}, out)\n"
-    "time.sleep(120)\n")
+    "time.sleep(120)\n"
+)
 
 
 def every_second(image):

@@ -1,11 +1,11 @@
 """The Dockerfile on a base with Python 3.8, that of NVIDIA's TensorFlow 1 image. The stand-in has no TensorFlow,
 so this ends before the check that imports it: what is left to prove on the real base is that check."""
+
 import glob
 import os
 import subprocess
 
 import pytest
-
 from containers import ROOT, build_cache, forget
 
 pytestmark = pytest.mark.image
@@ -28,12 +28,17 @@ def base(engine, tmp_path_factory):
     if home is None:
         pytest.skip("there is no Python 3.8 under pyenv to make a base of")
     context = tmp_path_factory.mktemp("python38")
-    (context / "Dockerfile").write_text("\n".join([
-        "FROM " + (os.environ.get("BASE_IMAGE") or "tensorflow/tensorflow:1.15.0-gpu-py3"),
-        "COPY python /opt/python38",
-        "COPY base-3.8.lock /tmp/",
-        "ENV PATH=/opt/python38/bin:$PATH LD_LIBRARY_PATH=/opt/python38/lib",
-        "RUN python3 -m pip install --quiet --require-hashes --no-cache-dir -r /tmp/base-3.8.lock"]))
+    (context / "Dockerfile").write_text(
+        "\n".join(
+            [
+                "FROM " + (os.environ.get("BASE_IMAGE") or "tensorflow/tensorflow:1.15.0-gpu-py3"),
+                "COPY python /opt/python38",
+                "COPY base-3.8.lock /tmp/",
+                "ENV PATH=/opt/python38/bin:$PATH LD_LIBRARY_PATH=/opt/python38/lib",
+                "RUN python3 -m pip install --quiet --require-hashes --no-cache-dir -r /tmp/base-3.8.lock",
+            ]
+        )
+    )
     subprocess.check_call(["cp", os.path.join(ROOT, "docker", "base-3.8.lock"), str(context)])
     subprocess.check_call(["cp", "-a", home, str(context / "python")])
     engine.images.build(path=str(context), tag=BASE, network_mode="host", rm=True)
@@ -61,7 +66,9 @@ def test_it_is_built_from_the_locks_for_3_8_with_the_bases_numpy_and_protobuf(on
         "import importlib.util\n"
         "modules = numpy, google.protobuf, scipy, PIL, pipeline_pb2\n"
         "print(*[module.__file__.split('/')[2] for module in modules])\n"
-        "print(importlib.util.find_spec('tensorflow'))\n")
-    log = engine.containers.run(BUILT, ["-c", look], entrypoint=PYTHON, environment={"PYTHONPATH": ""},
-                                remove=True, stderr=True).decode()
+        "print(importlib.util.find_spec('tensorflow'))\n"
+    )
+    log = engine.containers.run(
+        BUILT, ["-c", look], entrypoint=PYTHON, environment={"PYTHONPATH": ""}, remove=True, stderr=True
+    ).decode()
     assert log == "python38 python38 tfod-train tfod-train tfod-train\nNone\n"

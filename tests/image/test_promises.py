@@ -1,8 +1,8 @@
 """What Docker was told of each service of compose.yaml, as the engine itself has it."""
+
 import uuid
 
 import pytest
-
 from containers import Compose
 
 pytestmark = pytest.mark.image
@@ -41,22 +41,26 @@ def test_every_service_is_locked_down_and_logs_within_limits(created):
 @pytest.mark.parametrize("name", TRAINERS)
 def test_trainers_have_memory_to_share_time_to_stop_and_a_cache(created, name):
     host = created[name]["HostConfig"]
-    assert host["ShmSize"] == 2 * 2 ** 30
+    assert host["ShmSize"] == 2 * 2**30
     limits = {each["Name"]: each["Soft"] for each in host["Ulimits"]}
     assert limits == {"memlock": 8388608, "stack": 67108864}
     assert created[name]["Config"]["StopTimeout"] == 180
-    volume, = [mount for mount in created[name]["Mounts"] if mount["Type"] == "volume"]
+    (volume,) = [mount for mount in created[name]["Mounts"] if mount["Type"] == "volume"]
     assert volume["Destination"] == "/tmp/cuda-cache"
 
 
 def test_gpus_are_those_that_are_named(created):
-    gpus = {name: value for name, told in created.items()
-            for variable, _, value in (pair.partition("=") for pair in told["Config"]["Env"])
-            if variable == "NVIDIA_VISIBLE_DEVICES"}
+    gpus = {
+        name: value
+        for name, told in created.items()
+        for variable, _, value in (pair.partition("=") for pair in told["Config"]["Env"])
+        if variable == "NVIDIA_VISIBLE_DEVICES"
+    }
     assert gpus == dict(dict.fromkeys(SERVICES, "none"), train="0,1,2", preflight="0,1,2", eval="3")
 
 
 def test_ports_are_for_this_machine_only(created):
     ports = {name: told["HostConfig"]["PortBindings"] or {} for name, told in created.items()}
-    assert ports == dict(dict.fromkeys(SERVICES, {}),
-                         tensorboard={"6006/tcp": [{"HostIp": "127.0.0.1", "HostPort": "6006"}]})
+    assert ports == dict(
+        dict.fromkeys(SERVICES, {}), tensorboard={"6006/tcp": [{"HostIp": "127.0.0.1", "HostPort": "6006"}]}
+    )

@@ -1,4 +1,5 @@
 """What is wrong comes out of the container as sentences and an exit code, before anything starts."""
+
 import pytest
 
 pytestmark = pytest.mark.image

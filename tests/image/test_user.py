@@ -1,18 +1,22 @@
 """Who runs in the container, what it may write, and whose its outputs are."""
+
 import os
 import stat
 import time
 
 import pytest
-
 from containers import USER, owners
 
 pytestmark = pytest.mark.image
 
 # TensorFlow 1.15 says at import that numpy will change one day; compose.yaml says the same for TensorBoard.
 QUIET = {"PYTHONWARNINGS": "ignore::FutureWarning", "TF_CPP_MIN_LOG_LEVEL": "2"}
-AS_ROOT = {"user": "0:0", "cap_drop": ["ALL"], "cap_add": ["SETUID", "SETGID", "KILL"],
-           "security_opt": ["no-new-privileges:true"]}
+AS_ROOT = {
+    "user": "0:0",
+    "cap_drop": ["ALL"],
+    "cap_add": ["SETUID", "SETGID", "KILL"],
+    "security_opt": ["no-new-privileges:true"],
+}
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders to another user")
 
 
@@ -33,8 +37,9 @@ def test_the_image_is_not_root_by_itself(image, run):
 
 @needs_root
 def test_root_becomes_the_owner_of_runs_and_keeps_no_capability(start, folders):
-    container = start(["tensorboard", "--logdir", "/runs"], watched=False, volumes=folders(owner=1234),
-                      environment=QUIET, **AS_ROOT)
+    container = start(
+        ["tensorboard", "--logdir", "/runs"], watched=False, volumes=folders(owner=1234), environment=QUIET, **AS_ROOT
+    )
     status = status_of_first_process(container)
     assert status["Uid"] == status["Gid"] == ["1234"] * 4
     assert status["Groups"] == []
@@ -50,8 +55,13 @@ def test_runs_of_root_keep_root_and_one_line_says_so(run, folders):
 
 
 def test_another_user_stays_that_user(start, folders):
-    container = start(["tensorboard", "--logdir", "/runs"], watched=False, user="4321:4321",
-                      volumes=folders(owner=USER), environment=QUIET)
+    container = start(
+        ["tensorboard", "--logdir", "/runs"],
+        watched=False,
+        user="4321:4321",
+        volumes=folders(owner=USER),
+        environment=QUIET,
+    )
     status = status_of_first_process(container)
     assert status["Uid"] == status["Gid"] == ["4321"] * 4
 
@@ -61,17 +71,18 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_cure(run, folders, co
     done = run([command], user="4321:4321", volumes=folders(owner=USER))
     assert done.code == 3
     assert done.lines == [
-        "/{0} cannot be written: it belongs to user {1}:{1}, and this runs as 4321:4321.".format(
-            folder, USER),
-        "Give it to the user on the host, `sudo chown -R 4321:4321 {}`, and mount it without `ro`.".format(
-            folder)]
+        "/{0} cannot be written: it belongs to user {1}:{1}, and this runs as 4321:4321.".format(folder, USER),
+        "Give it to the user on the host, `sudo chown -R 4321:4321 {}`, and mount it without `ro`.".format(folder),
+    ]
 
 
 def test_home_can_be_written_and_the_program_cannot(run):
-    look = ("import os; print(os.access(os.environ['HOME'], os.W_OK), any("
-            "os.access(os.path.join(top, name), os.W_OK) "
-            "for top, folders, files in os.walk('/opt/tfod-train') for name in folders + files "
-            "if not os.path.islink(os.path.join(top, name))))")
+    look = (
+        "import os; print(os.access(os.environ['HOME'], os.W_OK), any("
+        "os.access(os.path.join(top, name), os.W_OK) "
+        "for top, folders, files in os.walk('/opt/tfod-train') for name in folders + files "
+        "if not os.path.islink(os.path.join(top, name))))"
+    )
     assert run(["-c", look], entrypoint="python", user="4321:4321").log == "True False\n"
 
 

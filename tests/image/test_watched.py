@@ -1,20 +1,22 @@
 """What other tests rely on: a process that a command leaves behind, or does not wait for, gets into the log."""
+
 import re
 import time
 
 import pytest
-
 from containers import WATCH, WATCH_VOLUME, assert_alone, assert_clean
 
 pytestmark = pytest.mark.image
 
 LEAVES_ONE = "import subprocess; subprocess.Popen(['sleep', '60'])"
-LEAVES_A_DAEMON = ("import os, time\n"
-                   "if os.fork() == 0:\n"
-                   "    os.setsid()\n"
-                   "    if os.fork() == 0: os.execvp('sleep', ['sleep', '60'])\n"
-                   "    os._exit(0)\n"
-                   "os.wait()\n")
+LEAVES_A_DAEMON = (
+    "import os, time\n"
+    "if os.fork() == 0:\n"
+    "    os.setsid()\n"
+    "    if os.fork() == 0: os.execvp('sleep', ['sleep', '60'])\n"
+    "    os._exit(0)\n"
+    "os.wait()\n"
+)
 LEAVES_A_ZOMBIE = "import subprocess, time; left = subprocess.Popen(['true']); time.sleep(15)"
 
 
@@ -26,11 +28,14 @@ def wait_for(container, word):
     raise AssertionError(container.logs())
 
 
-@pytest.mark.parametrize("program, told", [
-    (LEAVES_ONE, r"^leftover: process \d+ \(S\): sleep 60$"),
-    (LEAVES_A_DAEMON, r"^leftover: process \d+ \(S\): sleep 60$"),
-    (LEAVES_A_ZOMBIE, r"^leftover: zombie \d+ \(Z\): true$"),
-])
+@pytest.mark.parametrize(
+    "program, told",
+    [
+        (LEAVES_ONE, r"^leftover: process \d+ \(S\): sleep 60$"),
+        (LEAVES_A_DAEMON, r"^leftover: process \d+ \(S\): sleep 60$"),
+        (LEAVES_A_ZOMBIE, r"^leftover: zombie \d+ \(Z\): true$"),
+    ],
+)
 def test_what_a_command_leaves_behind_fails_a_test(start_dirty, program, told):
     container = start_dirty(["-c", program])
     assert container.wait(timeout=60)["StatusCode"] == 0
@@ -50,10 +55,15 @@ def test_a_second_process_of_a_running_container_fails_a_test(start_dirty):
 
 def test_the_exit_code_and_the_signals_are_those_of_the_command(start_dirty):
     assert start_dirty(["-c", "raise SystemExit(4)"]).wait()["StatusCode"] == 4
-    container = start_dirty(["-c", "import signal, sys, time\n"
-                                   "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))\n"
-                                   "print('ready', flush=True)\n"
-                                   "time.sleep(60)"])
+    container = start_dirty(
+        [
+            "-c",
+            "import signal, sys, time\n"
+            "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))\n"
+            "print('ready', flush=True)\n"
+            "time.sleep(60)",
+        ]
+    )
     wait_for(container, b"ready")
     container.stop(timeout=30)
     assert container.wait()["StatusCode"] == 143
@@ -65,9 +75,11 @@ def start_dirty(engine, image):
     started = []
 
     def run(arguments):
-        started.append(engine.containers.run(image, ["python"] + arguments, entrypoint=WATCH, volumes=WATCH_VOLUME,
-                                             detach=True))
+        started.append(
+            engine.containers.run(image, ["python"] + arguments, entrypoint=WATCH, volumes=WATCH_VOLUME, detach=True)
+        )
         return started[-1]
+
     yield run
     for container in started:
         container.remove(force=True)

@@ -4,6 +4,7 @@ When the first process of a container ends, the kernel ends all others without a
 place, as the reaper of every process that loses its parent, passes signals on, and after the command looks at what
 is still there; while it runs, at processes that have ended and that nobody waits for (zombies).
 """
+
 import ctypes
 import os
 import signal
@@ -29,7 +30,7 @@ def processes():
                 before, _, after = stat.read().rpartition(")")
                 command = " ".join(line.read().replace(b"\0", b" ").decode("utf-8", "replace").split())
         except OSError:
-            continue        # ended in between
+            continue  # ended in between
         state, parent = after.split()[:2]
         found[int(pid)] = (int(parent), state, command or before.partition("(")[2])
     return found
@@ -67,13 +68,16 @@ def watch(command):
             continue
         if time.time() - looked > LOOK_SECS:
             looked = time.time()
-            dead = {pid: process for pid, process in descendants(processes(), os.getpid()).items()
-                    if process[1] == "Z" and process[0] != os.getpid()}
+            dead = {
+                pid: process
+                for pid, process in descendants(processes(), os.getpid()).items()
+                if process[1] == "Z" and process[0] != os.getpid()
+            }
             since = {pid: since.get(pid, looked) for pid in dead}
             for pid in dead:
                 if looked - since[pid] > ZOMBIE_SECS:
                     tell("zombie", pid, dead[pid])
-                    since[pid] = float("inf")       # once
+                    since[pid] = float("inf")  # once
         time.sleep(POLL_SECS)
 
 

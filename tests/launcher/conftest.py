@@ -3,8 +3,8 @@
 import json
 import os
 import shutil
-import stat
 import signal
+import stat
 import subprocess
 import sys
 
@@ -101,9 +101,7 @@ class Machine:
         )
         return self.add(name, script, folder)
 
-    def add_docker(
-        self, info="echo 24.0.7 runc nvidia", compose="echo 2.29.1", image=0, manifest=1, build=0, data=0
-    ):
+    def add_docker(self, info="echo 24.0.7 runc nvidia", compose="echo 2.29.1", image=0, manifest=1, build=0, data=0):
         self.add(
             "docker",
             FAKE_DOCKER.format(
@@ -120,10 +118,11 @@ class Machine:
     def add_gpus(self, number, *models):
         """Adds a driver that lists `number` T4, or one GPU of each of `models`: "NAME, MAJOR.MINOR"."""
         models = models or ("Tesla T4, 7.5",) * number
-        listed = "".join("echo 'GPU {}: {} (UUID: GPU-{})'\n".format(i, model.split(",")[0], i)
-                         for i, model in enumerate(models))
+        listed = "".join(
+            "echo 'GPU {}: {} (UUID: GPU-{})'\n".format(i, model.split(",")[0], i) for i, model in enumerate(models)
+        )
         asked = "".join("echo '{}'\n".format(model) for model in models)
-        self.add("nvidia-smi", "#!/bin/sh\nif [ \"$1\" = -L ]; then\n{}else\n{}fi\n".format(listed, asked))
+        self.add("nvidia-smi", '#!/bin/sh\nif [ "$1" = -L ]; then\n{}else\n{}fi\n'.format(listed, asked))
 
     def start(self, *arguments, **variables):
         environ = {"PATH": str(self.bin), "HOME": str(self.home), "LC_ALL": "C.UTF-8"}

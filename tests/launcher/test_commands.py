@@ -121,7 +121,9 @@ def test_a_runtime_that_docker_does_not_have_is_named_before_compose_fails(machi
     machine.add_docker(info="echo 24.0.7 runc")
     done = machine.run("train", RUN_IN="docker", DOCKER_RUNTIME="nvidai")
     assert (done.returncode, done.err.splitlines()[0]) == (
-        3, "RUN_IN=docker cannot be met: Docker has no runtime named nvidai.")
+        3,
+        "RUN_IN=docker cannot be met: Docker has no runtime named nvidai.",
+    )
 
 
 def test_the_image_is_told_the_commit_it_is_built_from(machine):
@@ -136,7 +138,8 @@ def test_no_docker_at_all_is_told_where_it_is_asked_for(machine):
     assert done.err.splitlines() == [
         "RUN_IN=docker cannot be met: there is no docker command.",
         "Install Docker Engine with compose 2.20 or newer (docs.docker.com/engine/install); RUN_IN=venv runs "
-        "without Docker."]
+        "without Docker.",
+    ]
 
 
 def test_a_base_image_that_is_only_reachable_will_do(machine):
@@ -254,8 +257,11 @@ def test_image_tests_use_an_engine_that_can_be_had(machine, tmp_path):
     machine.add_python()
     machine.add_docker(info="[ -e {0}/up ] && echo 24 runc".format(tmp_path), image=1)
     machine.add("engine-up", "#!/bin/sh\n: >{}/up\n".format(tmp_path), tmp_path / "shared")
-    machine.add("base-image", "#!/bin/sh\n/bin/sed -i 's/exit 1;;/exit 0;;/' {}/docker\n".format(machine.bin),
-                tmp_path / "shared")
+    machine.add(
+        "base-image",
+        "#!/bin/sh\n/bin/sed -i 's/exit 1;;/exit 0;;/' {}/docker\n".format(machine.bin),
+        tmp_path / "shared",
+    )
     done = machine.run("image-tests", "../shared")
     assert "ran -m pytest tests/image -m image" in done.out, done.out + done.err
 
@@ -299,11 +305,18 @@ NEWER = "nvcr.io/nvidia/tensorflow:23.03-tf1-py3"
 
 
 @pytest.mark.parametrize("command", ["train", "preflight"])
-@pytest.mark.parametrize("gpu, base, what, do", [
-    (AMPERE, {}, "is too new: CUDA 10.0 knows GPUs up to 7.5.", "Build on BASE_IMAGE=" + NEWER),
-    (BLACKWELL, {"BASE_IMAGE": NEWER + "@sha256:1"}, "is too new: CUDA 12.1 knows GPUs up to 9.0.",
-     "No TensorFlow 1.15 image knows it"),
-])
+@pytest.mark.parametrize(
+    "gpu, base, what, do",
+    [
+        (AMPERE, {}, "is too new: CUDA 10.0 knows GPUs up to 7.5.", "Build on BASE_IMAGE=" + NEWER),
+        (
+            BLACKWELL,
+            {"BASE_IMAGE": NEWER + "@sha256:1"},
+            "is too new: CUDA 12.1 knows GPUs up to 9.0.",
+            "No TensorFlow 1.15 image knows it",
+        ),
+    ],
+)
 def test_a_gpu_too_new_for_the_base_is_refused_before_the_base_is_fetched(machine, command, gpu, base, what, do):
     machine.add_docker()
     machine.add_gpus(1, gpu)
@@ -314,10 +327,16 @@ def test_a_gpu_too_new_for_the_base_is_refused_before_the_base_is_fetched(machin
     assert machine.calls("docker compose build") == []
 
 
-@pytest.mark.parametrize("gpus, variables", [
-    ((AMPERE,), {"BASE_IMAGE": NEWER}), ((AMPERE, "Tesla T4, 7.5"), {}), ((AMPERE,), {"BASE_IMAGE": "mine:1"}),
-    ((AMPERE,), {"DEVICE": "cpu"}), (("Field \"compute_cap\" is not a valid field to query.",), {}),
-])
+@pytest.mark.parametrize(
+    "gpus, variables",
+    [
+        ((AMPERE,), {"BASE_IMAGE": NEWER}),
+        ((AMPERE, "Tesla T4, 7.5"), {}),
+        ((AMPERE,), {"BASE_IMAGE": "mine:1"}),
+        ((AMPERE,), {"DEVICE": "cpu"}),
+        (('Field "compute_cap" is not a valid field to query.',), {}),
+    ],
+)
 def test_a_gpu_that_may_fit_is_left_to_preflight(machine, gpus, variables):
     machine.add_docker()
     machine.add_gpus(1, *gpus)

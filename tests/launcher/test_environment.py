@@ -204,7 +204,7 @@ def test_uv_installs_python_when_it_has_none(machine, tmp_path):
     python = machine.add_python("python3.7", tmp_path / "uv")
     machine.add(
         "uv",
-        "#!/bin/sh\necho uv $* >>{0}\ncase \"$2\" in\n"
+        '#!/bin/sh\necho uv $* >>{0}\ncase "$2" in\n'
         "  find) [ -e {1} ] && echo {2};;\n  install) : >{1};;\nesac\n".format(
             machine.calls_file, tmp_path / "installed", python
         ),

@@ -59,13 +59,11 @@ def test_make_n_reads_as_what_will_run():
 
 
 @pytest.mark.parametrize(
-    "arguments, variables",
-    [(["TRAINER=clone"], {}), ([], {"TRAINER": "clone"})],
-    ids=["argument", "environment"],
+    "arguments, variables", [(["TRAINER=clone"], {}), ([], {"TRAINER": "clone"})], ids=["argument", "environment"]
 )
 def test_settings_reach_the_command_from_either_side(tmp_path, arguments, variables):
     fake = tmp_path / "python3"
-    fake.write_text("#!/bin/sh\necho \"$* TRAINER=$TRAINER\"\n")
+    fake.write_text('#!/bin/sh\necho "$* TRAINER=$TRAINER"\n')
     fake.chmod(0o755)
     out = make("train", "PYTHON=" + str(fake), *arguments, **variables)
     assert out == "-m launcher train TRAINER=clone\n"

@@ -1,4 +1,5 @@
 """The digest of the base image, asked from a registry that is a small HTTP server."""
+
 import hashlib
 import http.server
 import json
@@ -15,6 +16,7 @@ DIGEST = "sha256:" + hashlib.sha256(MANIFEST).hexdigest()
 @pytest.fixture
 def registry():
     """A registry on this machine with one image, nvidia/tensorflow:tf1; `answer` changes what it does."""
+
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             server.asked.append((self.path, self.headers.get("Authorization"), self.headers.get("Accept")))
@@ -52,11 +54,13 @@ def test_the_digest_gets_into_env_and_other_lines_stay(registry, machine):
     assert (done.returncode, done.err) == (0, "")
     assert done.out == "Wrote BASE_IMAGE={}@{} to .env.\n".format(image, DIGEST)
     assert (machine.root / ".env").read_text() == (
-        "# mine\nTRAINER=clone\nBASE_IMAGE={}@{}\nNUM_GPUS=2\n".format(image, DIGEST))
+        "# mine\nTRAINER=clone\nBASE_IMAGE={}@{}\nNUM_GPUS=2\n".format(image, DIGEST)
+    )
     assert "application/vnd.oci.image.index.v1+json" in registry.asked[0][2]
     again = machine.run("pin-base")
     assert again.out == "BASE_IMAGE={}@{} is pinned in .env already, and the registry has no newer one.\n".format(
-        image, DIGEST)
+        image, DIGEST
+    )
 
 
 def test_a_tag_that_moved_is_said_so(registry, tmp_path):
@@ -68,18 +72,22 @@ def test_a_tag_that_moved_is_said_so(registry, tmp_path):
 
 def test_a_token_for_anybody_is_fetched_where_the_registry_says(registry, tmp_path):
     registry.wants_token = 'Bearer realm="http://{}/token",service="hub",scope="repository:a:pull"'.format(
-        registry.name)
+        registry.name
+    )
     pin_base.pin(str(tmp_path), registry.name + "/nvidia/tensorflow:tf1")
     assert [path for path, _, _ in registry.asked][1] == "/token?service=hub&scope=repository%3Aa%3Apull"
     assert registry.asked[-1][1] == "Bearer anybody"
 
 
-@pytest.mark.parametrize("image, change, what", [
-    ("nvidia/tensorflow:tf9", {}, "has no image"),
-    ("nvidia/tensorflow:tf1", {"wants_token": "Basic realm=x"}, "does not show"),
-    ("nvidia/tensorflow:tf1", {"told": "sha256:" + "1" * 64}, "does not have the digest it names"),
-    ("nvidia/tensorflow:tf1", {"code": 503}, "answered with 503"),
-])
+@pytest.mark.parametrize(
+    "image, change, what",
+    [
+        ("nvidia/tensorflow:tf9", {}, "has no image"),
+        ("nvidia/tensorflow:tf1", {"wants_token": "Basic realm=x"}, "does not show"),
+        ("nvidia/tensorflow:tf1", {"told": "sha256:" + "1" * 64}, "does not have the digest it names"),
+        ("nvidia/tensorflow:tf1", {"code": 503}, "answered with 503"),
+    ],
+)
 def test_what_the_registry_does_wrong_is_a_sentence(registry, tmp_path, image, change, what):
     for name, value in change.items():
         setattr(registry, name, value)
@@ -95,12 +103,15 @@ def test_a_registry_that_does_not_answer_is_said_so(tmp_path):
     assert refused.value.what.startswith("localhost:1 cannot be asked for the digest: ")
 
 
-@pytest.mark.parametrize("text, registry, repository, tag", [
-    ("ubuntu", "registry-1.docker.io", "library/ubuntu", "latest"),
-    ("tensorflow/tensorflow:1.15.0-gpu-py3", "registry-1.docker.io", "tensorflow/tensorflow", "1.15.0-gpu-py3"),
-    ("nvcr.io/nvidia/tensorflow:23.03-tf1-py3", "nvcr.io", "nvidia/tensorflow", "23.03-tf1-py3"),
-    ("localhost:5000/a/b", "localhost:5000", "a/b", "latest"),
-])
+@pytest.mark.parametrize(
+    "text, registry, repository, tag",
+    [
+        ("ubuntu", "registry-1.docker.io", "library/ubuntu", "latest"),
+        ("tensorflow/tensorflow:1.15.0-gpu-py3", "registry-1.docker.io", "tensorflow/tensorflow", "1.15.0-gpu-py3"),
+        ("nvcr.io/nvidia/tensorflow:23.03-tf1-py3", "nvcr.io", "nvidia/tensorflow", "23.03-tf1-py3"),
+        ("localhost:5000/a/b", "localhost:5000", "a/b", "latest"),
+    ],
+)
 def test_names_are_read_as_docker_reads_them(text, registry, repository, tag):
     assert pin_base.parse(text)[:3] == (registry, repository, tag)
 

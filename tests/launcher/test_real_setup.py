@@ -66,14 +66,14 @@ def test_nothing_is_left_to_do_and_that_is_found_out_at_once(clone, cpu_secs):
     done = subprocess.run(**setup_command(clone))
     assert cpu_secs() - before < 0.5
     assert done.stdout.splitlines() == [
-        "Running in a virtual environment (RUN_IN=venv).", "The virtual environment is ready."
+        "Running in a virtual environment (RUN_IN=venv).",
+        "The virtual environment is ready.",
     ]
 
 
 def test_there_is_one_tensorflow_and_no_opencv(clone):
     packages = subprocess.check_output(
-        [str(clone / ".venv" / "bin" / "python"), "-m", "pip", "list", "--format=freeze"],
-        universal_newlines=True,
+        [str(clone / ".venv" / "bin" / "python"), "-m", "pip", "list", "--format=freeze"], universal_newlines=True
     )
     names = [line.split("==")[0].lower() for line in packages.splitlines()]
     assert [name for name in names if name in ("tensorflow", "tensorflow-gpu", "lvis", "opencv-python")] == [

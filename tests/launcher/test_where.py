@@ -168,9 +168,7 @@ def test_an_evaluation_in_docker_that_is_told_to_use_a_gpu_gets_one():
     assert where.devices({"DEVICE": "gpu", "EVAL_GPUS": "3"}, 2, "eval", "docker")[0] == {}
 
 
-@pytest.mark.parametrize(
-    "environ, visible", [({"EVAL_GPUS": "3"}, "3"), ({"CUDA_VISIBLE_DEVICES": "3"}, None)]
-)
+@pytest.mark.parametrize("environ, visible", [({"EVAL_GPUS": "3"}, "3"), ({"CUDA_VISIBLE_DEVICES": "3"}, None)])
 def test_evaluation_uses_the_gpu_named_for_it(environ, visible):
     settings, _ = where.devices(environ, 4, "eval", "venv")
     assert settings["DEVICE"] == "gpu"
@@ -181,17 +179,35 @@ def test_a_container_sees_the_pictures_of_detect_where_the_host_has_them(tmp_pat
     (tmp_path / "model").mkdir()
     (tmp_path / "pictures").mkdir()
     arguments, options = where.mounted(
-        ["--model", "model", "--out", "drawn", "--min-score", "0.3", "pictures/a.jpg", "pictures/b.jpg"], str(tmp_path))
+        ["--model", "model", "--out", "drawn", "--min-score", "0.3", "pictures/a.jpg", "pictures/b.jpg"], str(tmp_path)
+    )
     inside = lambda name: str(tmp_path / name)
-    assert arguments == ["--model", inside("model"), "--out", inside("drawn"), "--min-score", "0.3",
-                         inside("pictures/a.jpg"), inside("pictures/b.jpg")]
-    assert options == ["--volume", "{0}:{0}:ro".format(inside("model")),
-                       "--volume", "{0}:{0}:ro".format(inside("pictures")),
-                       "--volume", "{0}:{0}".format(inside("drawn"))]
+    assert arguments == [
+        "--model",
+        inside("model"),
+        "--out",
+        inside("drawn"),
+        "--min-score",
+        "0.3",
+        inside("pictures/a.jpg"),
+        inside("pictures/b.jpg"),
+    ]
+    assert options == [
+        "--volume",
+        "{0}:{0}:ro".format(inside("model")),
+        "--volume",
+        "{0}:{0}:ro".format(inside("pictures")),
+        "--volume",
+        "{0}:{0}".format(inside("drawn")),
+    ]
     assert (tmp_path / "drawn").is_dir()
 
 
 def test_the_launcher_needs_nothing_but_the_standard_library():
-    done = subprocess.run([sys.executable, "-S", "-m", "launcher", "help"], stdout=subprocess.PIPE, check=True,
-                          cwd=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "launcher", "help"],
+        stdout=subprocess.PIPE,
+        check=True,
+        cwd=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
+    )
     assert done.stdout.startswith(b"usage: python3 -m launcher COMMAND")

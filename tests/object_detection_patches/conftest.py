@@ -1,4 +1,5 @@
 """A small tree with the constructs that the patches change and nothing else of the API; scenarios on the real one."""
+
 import json
 import os
 import subprocess
@@ -133,17 +134,25 @@ class DeploymentConfig(object):
 def play_on(tmp_path_factory):
     """function(*folders) -> function(name, *arguments) -> results (dict) of a scenario, run with these folders on the
     Python path in a process of its own: TensorFlow fixes its devices at its first use, and a path chooses the API."""
+
     def on(*folders):
         def run(name, *arguments):
             results = tmp_path_factory.mktemp("scenario") / "results.json"
-            environment = dict(os.environ, PYTHONPATH=os.pathsep.join(folders), TF_CPP_MIN_LOG_LEVEL="3",
-                               CUDA_VISIBLE_DEVICES="")
+            environment = dict(
+                os.environ, PYTHONPATH=os.pathsep.join(folders), TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES=""
+            )
             done = subprocess.run(
                 [sys.executable, "-W", "ignore", os.path.join(SCENARIOS, name + ".py"), str(results), *arguments],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, env=environment)
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                universal_newlines=True,
+                env=environment,
+            )
             assert done.returncode == 0, done.stdout[-3000:]
             return json.loads(results.read_text())
+
         return run
+
     return on
 
 
@@ -166,7 +175,12 @@ def small_tree(tmp_path):
 @pytest.fixture
 def content():
     """A function from a tree to its files' bytes by path, compiled files left out."""
+
     def read(root):
-        return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*"))
-                if path.is_file() and path.suffix != ".pyc"}
+        return {
+            str(path.relative_to(root)): path.read_bytes()
+            for path in sorted(root.rglob("*"))
+            if path.is_file() and path.suffix != ".pyc"
+        }
+
     return read

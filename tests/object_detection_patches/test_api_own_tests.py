@@ -2,6 +2,7 @@
 
 Each runs in a process of its own, as its authors run it; two at a time, because most of each is one thread.
 """
+
 import os
 import re
 import subprocess
@@ -37,8 +38,14 @@ def results(api_dir, tmp_path_factory):
 
     def run(module):
         # In a folder of their own: some write beside themselves.
-        done = subprocess.run([sys.executable, "-W", "ignore", "-m", module], cwd=folder, env=environment,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-m", module],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+        )
         return done.returncode, done.stdout
 
     with ThreadPoolExecutor(2) as pool:
@@ -50,5 +57,5 @@ def test_the_apis_own_tests_pass(module, results):
     code, output = results[module].result()
     assert code == 0, output[-3000:]
     # A module in which nothing is found to run ends well too.
-    ran, = re.findall(r"^Ran (\d+) tests? in", output, re.MULTILINE)
+    (ran,) = re.findall(r"^Ran (\d+) tests? in", output, re.MULTILINE)
     assert int(ran) >= 3

@@ -1,4 +1,5 @@
 """What the patches are for: each of these fails with its patch left out (--without-patch NAME)."""
+
 import pytest
 
 import object_detection_patches
@@ -8,7 +9,7 @@ pytestmark = pytest.mark.tensorflow
 
 OPTIMIZERS = {
     "momentum": "momentum_optimizer { learning_rate { constant_learning_rate { learning_rate: 0.05 } } "
-                "momentum_optimizer_value: 0.9 }",
+    "momentum_optimizer_value: 0.9 }",
     "rms_prop": "rms_prop_optimizer { learning_rate { constant_learning_rate { learning_rate: 0.05 } } }",
     "adam": "adam_optimizer { learning_rate { constant_learning_rate { learning_rate: 0.05 } } }",
 }
@@ -26,8 +27,7 @@ def averaged(request, play):
 @pytest.fixture(scope="module")
 def plain(play):
     """Trainings without a moving average, by the number of replicas."""
-    return play("estimator", "LineModelWithStatistics", OPTIMIZERS["momentum"] + " use_moving_average: false",
-                "0", "2")
+    return play("estimator", "LineModelWithStatistics", OPTIMIZERS["momentum"] + " use_moving_average: false", "0", "2")
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +67,9 @@ def test_averages_take_the_weights_of_the_same_step(averaged, devices):
     assert "error" not in averaged[devices], averaged[devices]["error"][-2000:]
     now, before = averaged[devices]["variables"], averaged[devices]["before_last_step"]
     for name in ("line/weights", "line/bias"):
-        expected = [DECAY * average + (1 - DECAY) * weight
-                    for average, weight in zip(before[name + AVERAGE], now[name])]
+        expected = [
+            DECAY * average + (1 - DECAY) * weight for average, weight in zip(before[name + AVERAGE], now[name])
+        ]
         assert now[name + AVERAGE] == pytest.approx(expected, abs=1e-6)
 
 
@@ -99,8 +100,15 @@ def test_the_pictures_of_each_clone_are_known_and_the_loss_is_for_the_caller_to_
 
 def test_checkpoints_of_clones_have_the_names_of_one_device(clones):
     assert "error" not in clones, clones["error"][-2000:]
-    assert clones["variables"] == ["global_step", "line/bias", "line/bias" + AVERAGE, "line/bias/Momentum",
-                                   "line/weights", "line/weights" + AVERAGE, "line/weights/Momentum"]
+    assert clones["variables"] == [
+        "global_step",
+        "line/bias",
+        "line/bias" + AVERAGE,
+        "line/bias/Momentum",
+        "line/weights",
+        "line/weights" + AVERAGE,
+        "line/weights/Momentum",
+    ]
 
 
 def test_lvis_and_opencv_are_not_needed(inputs):
@@ -125,7 +133,7 @@ def test_the_input_is_decoded_augmented_and_padded_as_before(inputs):
 
 def test_the_diff_of_every_patch_is_small(pristine_api):
     for name in object_detection_patches.PATCHES:
-        patch, = tree.select(only=[name])
+        (patch,) = tree.select(only=[name])
         lines = list(tree.diff(pristine_api, [patch]))
         edits = [line for line in lines if line.startswith("-") and not line.startswith("---")]
         assert len(edits) <= 5, name

@@ -1,4 +1,5 @@
 """The commands say what they did, and end with a code a script can use."""
+
 import os
 import subprocess
 import sys
@@ -26,8 +27,10 @@ def test_list_why_shows_the_reasons_and_the_reports(capsys):
 
 @pytest.mark.parametrize("arguments", [["list"], ["--help"], ["apply", "--help"]])
 def test_help_and_list_do_without_what_is_slow_to_import(arguments):
-    code = ("import sys; sys.modules.update(libcst=None, tensorflow=None, numpy=None)\n"
-            "from object_detection_patches import cli; sys.exit(cli.main({!r}))".format(arguments))
+    code = (
+        "import sys; sys.modules.update(libcst=None, tensorflow=None, numpy=None)\n"
+        "from object_detection_patches import cli; sys.exit(cli.main({!r}))".format(arguments)
+    )
     assert b"usage" in subprocess.check_output([sys.executable, "-c", code]).lower() or arguments == ["list"]
 
 
@@ -36,7 +39,8 @@ def test_apply_verify_and_diff_work_together(small_tree, capsys):
     assert "wrote object_detection/model_lib.py" in capsys.readouterr().out
     assert cli.main(["apply", str(small_tree)]) == 0
     assert capsys.readouterr().out.endswith(
-        "holds {} patches, as before\n".format(len(object_detection_patches.PATCHES)))
+        "holds {} patches, as before\n".format(len(object_detection_patches.PATCHES))
+    )
     assert cli.main(["verify", str(small_tree)]) == 3
     out = capsys.readouterr().out
     assert "patched   object_detection/model_lib.py" in out
@@ -84,7 +88,8 @@ def test_fetch_leaves_a_folder_without_the_api_and_asks_for_another(tmp_path, ca
     (tmp_path / "mine.txt").write_text("mine")
     assert cli.main(["fetch", str(tmp_path)]) == 3
     assert capsys.readouterr().err == (
-        "error: {} holds other files, and not the API. Name a new or an empty folder.\n".format(tmp_path))
+        "error: {} holds other files, and not the API. Name a new or an empty folder.\n".format(tmp_path)
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
@@ -93,16 +98,21 @@ def test_output_that_nobody_reads_ends_the_command_without_a_word(small_tree, ar
     """As with `| head`: the reader has what it wanted and ends."""
     reading, writing = os.pipe()
     os.close(reading)
-    ended = subprocess.run([sys.executable, "-m", "object_detection_patches"] + [
-        argument.replace("TREE", str(small_tree)) for argument in arguments],
-        stdout=writing, stderr=subprocess.PIPE)
+    ended = subprocess.run(
+        [sys.executable, "-m", "object_detection_patches"]
+        + [argument.replace("TREE", str(small_tree)) for argument in arguments],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+    )
     os.close(writing)
     assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 def test_a_full_disk_is_told_without_a_file_of_no_name():
     with open("/dev/full", "wb") as full:
-        ended = subprocess.run([sys.executable, "-m", "object_detection_patches", "list"], stdout=full,
-                               stderr=subprocess.PIPE)
+        ended = subprocess.run(
+            [sys.executable, "-m", "object_detection_patches", "list"], stdout=full, stderr=subprocess.PIPE
+        )
     assert ended.returncode != 0 and ended.stderr.startswith(
-        b"error: No space left on device. Correct that and run the same command again.\n")
+        b"error: No space left on device. Correct that and run the same command again.\n"
+    )

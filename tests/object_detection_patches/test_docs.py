@@ -1,4 +1,5 @@
 """docs/patches.md explains every patch, and names tests that exist."""
+
 import os
 import re
 

@@ -1,4 +1,5 @@
 """The training input: what each worker reads, and in which order."""
+
 import pytest
 
 pytestmark = pytest.mark.tensorflow

@@ -1,4 +1,5 @@
 """The patches apply to a checkout of a user's own: tensorflow/models of 2022-06-03, whose files have Windows line ends."""
+
 import ast
 import os
 import subprocess
@@ -22,14 +23,35 @@ def checkout(tmp_path_factory):
     folder = tmp_path_factory.mktemp("newer")
     (folder / "requirements.txt").write_text("tf_models_research_object_detection==2.8.0.post1 --hash=sha256:" + SHA256)
     # As it is published: nothing is built, and what it depends on is not fetched.
-    subprocess.check_call([
-        sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary",
-        ":all:", "--no-build-isolation", "--require-hashes", "--dest", str(folder), "--requirement",
-        str(folder / "requirements.txt")])
+    subprocess.check_call(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--no-binary",
+            ":all:",
+            "--no-build-isolation",
+            "--require-hashes",
+            "--dest",
+            str(folder),
+            "--requirement",
+            str(folder / "requirements.txt"),
+        ]
+    )
     with tarfile.open(str(folder / (SDIST + ".tar.gz"))) as archive:
         wanted = (SDIST + "/object_detection/", SDIST + "/slim/")
-        archive.extractall(str(folder), [member for member in archive.getmembers() if member.isfile()
-                                         and member.name.startswith(wanted) and ".." not in member.name])
+        archive.extractall(
+            str(folder),
+            [
+                member
+                for member in archive.getmembers()
+                if member.isfile() and member.name.startswith(wanted) and ".." not in member.name
+            ],
+        )
     root = str(folder / SDIST)
     before = {path: read(root, path) for path in tree.source.python_files(root)}
     return root, tree.apply(root, tree.select()), before
@@ -44,7 +66,7 @@ def test_every_patch_finds_what_it_changes(checkout):
     root, written, _ = checkout
     assert tree.verify(root).patches == object_detection_patches.PATCHES
     for name in object_detection_patches.PATCHES:
-        patch, = tree.select(only=[name])
+        (patch,) = tree.select(only=[name])
         for path in patch.FILES + patch.ADDS:
             assert {path, "slim/" + path} & set(written), name
 

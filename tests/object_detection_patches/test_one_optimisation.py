@@ -3,6 +3,7 @@
 The cases cover every pair of normalisation by matches, clipping, weight decay and optimizer for SSD, and each
 of these options for Faster R-CNN. Each fails with the patches left out that its options need (docs/patches.md).
 """
+
 import json
 
 import pytest
@@ -20,12 +21,18 @@ PLAIN_SUM = "model { ssd { normalize_loss_by_num_matches: false } }"
 CLIP = "train_config { gradient_clipping_by_norm: 0.5 }"
 NO_DECAY = "train_config { add_regularization_loss: false }"
 HARD_EXAMPLES = "hard_example_miner { num_hard_examples: 50 iou_threshold: 0.9 loss_type: CLASSIFICATION %s }"
-MASKS = ("model { faster_rcnn { number_of_stages: 3 second_stage_box_predictor { mask_rcnn_box_predictor { "
-         "predict_instance_masks: true mask_height: 8 mask_width: 8 mask_prediction_conv_depth: 8 } } } }")
-BIASES_AND_SOME = ("train_config { bias_grad_multiplier: 2 freeze_variables: 'second/weights' "
-                   "update_trainable_variables: ['Predictor', 'Extractor'] }")
-MOBILENET = ("model { ssd { freeze_batchnorm: true feature_extractor { type: 'ssd_mobilenet_v1' "
-             "num_layers: 2 depth_multiplier: 0.25 min_depth: 8 } } }")
+MASKS = (
+    "model { faster_rcnn { number_of_stages: 3 second_stage_box_predictor { mask_rcnn_box_predictor { "
+    "predict_instance_masks: true mask_height: 8 mask_width: 8 mask_prediction_conv_depth: 8 } } } }"
+)
+BIASES_AND_SOME = (
+    "train_config { bias_grad_multiplier: 2 freeze_variables: 'second/weights' "
+    "update_trainable_variables: ['Predictor', 'Extractor'] }"
+)
+MOBILENET = (
+    "model { ssd { freeze_batchnorm: true feature_extractor { type: 'ssd_mobilenet_v1' "
+    "num_layers: 2 depth_multiplier: 0.25 min_depth: 8 } } }"
+)
 
 
 def _case(model, optimizer, *changes):
@@ -34,26 +41,32 @@ def _case(model, optimizer, *changes):
     return {"model": model, "changes": [train] + list(changes)}
 
 
-QUICK = {
-    "ssd": _case("SSD", "momentum", NO_DECAY),
-    "faster_rcnn_decay": _case("FASTER_RCNN", "momentum"),
-}
+QUICK = {"ssd": _case("SSD", "momentum", NO_DECAY), "faster_rcnn_decay": _case("FASTER_RCNN", "momentum")}
 LONG = {
     "ssd_sum_clip_decay": _case("SSD", "momentum", PLAIN_SUM, CLIP),
     "ssd_clip_decay_mining_rms_prop": _case(
-        "SSD", "rms_prop", CLIP, "model { ssd { loss { %s } } }" %
-        HARD_EXAMPLES % "max_negatives_per_positive: 3 min_negatives_per_image: 3"),
+        "SSD",
+        "rms_prop",
+        CLIP,
+        "model { ssd { loss { %s } } }" % HARD_EXAMPLES % "max_negatives_per_positive: 3 min_negatives_per_image: 3",
+    ),
     # RMSProp keeps squares: with the weights of the other cases they would be too large for the tolerance.
-    "ssd_sum_rms_prop": _case("SSD", "rms_prop", PLAIN_SUM, NO_DECAY, "model { ssd { loss { "
-                              "classification_weight: 0.02 localization_weight: 0.2 } } }"),
+    "ssd_sum_rms_prop": _case(
+        "SSD",
+        "rms_prop",
+        PLAIN_SUM,
+        NO_DECAY,
+        "model { ssd { loss { classification_weight: 0.02 localization_weight: 0.2 } } }",
+    ),
     "ssd_codesize_decay_adam": _case("SSD", "adam", "model { ssd { normalize_loc_loss_by_codesize: true } }"),
     "ssd_sum_clip_adam": _case("SSD", "adam", PLAIN_SUM, CLIP, NO_DECAY),
     "faster_rcnn_clip": _case("FASTER_RCNN", "momentum", NO_DECAY, CLIP),
     "faster_rcnn_clip_decay_rms_prop": _case("FASTER_RCNN", "rms_prop", CLIP),
     "faster_rcnn_clip_decay_adam": _case("FASTER_RCNN", "adam", CLIP),
     "faster_rcnn_variables": _case("FASTER_RCNN", "momentum", NO_DECAY, BIASES_AND_SOME),
-    "faster_rcnn_mining": _case("FASTER_RCNN", "momentum", NO_DECAY, "model { faster_rcnn { %s } }" %
-                                HARD_EXAMPLES % ""),
+    "faster_rcnn_mining": _case(
+        "FASTER_RCNN", "momentum", NO_DECAY, "model { faster_rcnn { %s } }" % HARD_EXAMPLES % ""
+    ),
     "mask_rcnn": _case("FASTER_RCNN", "momentum", NO_DECAY, MASKS),
     "mobilenet": _case("SSD", "momentum", MOBILENET, CLIP),
 }
@@ -94,13 +107,21 @@ def test_two_devices_take_the_step_of_one_with_other_options(request, long, name
 
 
 def test_tensorboard_shows_the_same_numbers_for_one_device_replicas_and_clones(quick):
-    shown = {topology: {tag: value for tag, value in result["summaries"].items()
-                        if tag.startswith(("Losses/", "LearningRate/"))}
-             for topology, result in quick["faster_rcnn_decay"].items()}
-    parts = ["BoxClassifierLoss/classification_loss", "BoxClassifierLoss/localization_loss",
-             "RPNLoss/localization_loss", "RPNLoss/objectness_loss"]
+    shown = {
+        topology: {
+            tag: value for tag, value in result["summaries"].items() if tag.startswith(("Losses/", "LearningRate/"))
+        }
+        for topology, result in quick["faster_rcnn_decay"].items()
+    }
+    parts = [
+        "BoxClassifierLoss/classification_loss",
+        "BoxClassifierLoss/localization_loss",
+        "RPNLoss/localization_loss",
+        "RPNLoss/objectness_loss",
+    ]
     assert sorted(shown["one"]) == ["LearningRate/LearningRate/learning_rate"] + [
-        "Losses/Loss/" + part for part in parts] + ["Losses/TotalLoss", "Losses/regularization_loss"]
+        "Losses/Loss/" + part for part in parts
+    ] + ["Losses/TotalLoss", "Losses/regularization_loss"]
     assert shown["replicas"] == pytest.approx(shown["one"], rel=1e-5)
     assert shown["clones"] == pytest.approx(shown["one"], rel=1e-5)
 

@@ -1,4 +1,5 @@
 """Quantised training of several clones gives the model that one device would: the patch quantized_clones."""
+
 import pytest
 
 pytestmark = pytest.mark.tensorflow
@@ -19,7 +20,7 @@ def test_the_ranges_of_several_clones_have_the_names_of_one_device(quantized):
 
 def test_evaluation_finds_the_ranges_that_two_clones_trained(quantized):
     highest = [value for name, value in quantized["evaluated"].items() if name.endswith("act_quant/max")]
-    assert highest and all(0 < value < 6 for value in highest)     # 6 is what it starts from
+    assert highest and all(0 < value < 6 for value in highest)  # 6 is what it starts from
 
 
 def test_what_quantisation_adds_runs_on_its_clones_device(quantized):

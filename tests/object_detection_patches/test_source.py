@@ -1,4 +1,5 @@
 """Only the pinned package is unpacked, whole and unchanged, or nothing is."""
+
 import hashlib
 import os
 import subprocess
@@ -15,6 +16,7 @@ PREFIX = "some_package-1.0.data/purelib/"
 @pytest.fixture
 def make_wheel(tmp_path, monkeypatch):
     """Writes a wheel with the given files and pins it, with a manifest that fits unless told otherwise."""
+
     def make(files, manifest=None, prefix=PREFIX):
         wheel = tmp_path / "some.whl"
         with zipfile.ZipFile(str(wheel), "w") as archive:
@@ -22,9 +24,13 @@ def make_wheel(tmp_path, monkeypatch):
             for path, text in files.items():
                 archive.writestr(prefix + path, text)
         monkeypatch.setattr(source, "SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
-        monkeypatch.setattr(source, "blob_ids", lambda: {
-            path: source.blob_id(text.encode()) for path, text in (manifest or files).items()})
+        monkeypatch.setattr(
+            source,
+            "blob_ids",
+            lambda: {path: source.blob_id(text.encode()) for path, text in (manifest or files).items()},
+        )
         return str(wheel)
+
     return make
 
 
@@ -60,19 +66,21 @@ def test_a_wheel_with_another_hash_is_refused_by_name(make_wheel, tmp_path):
     assert os.listdir(str(tmp_path / "new")) == []
 
 
-@pytest.mark.parametrize("files, manifest, named", [
-    ({"nets/net.py": "A = 2\n"}, {"nets/net.py": "A = 1\n"}, "nets/net.py"),
-    ({"nets/net.py": ""}, {"nets/net.py": "", "nets/lost.py": ""}, "nets/lost.py"),
-    ({"nets/net.py": "", "nets/more.py": ""}, {"nets/net.py": ""}, "nets/more.py"),
-])
+@pytest.mark.parametrize(
+    "files, manifest, named",
+    [
+        ({"nets/net.py": "A = 2\n"}, {"nets/net.py": "A = 1\n"}, "nets/net.py"),
+        ({"nets/net.py": ""}, {"nets/net.py": "", "nets/lost.py": ""}, "nets/lost.py"),
+        ({"nets/net.py": "", "nets/more.py": ""}, {"nets/net.py": ""}, "nets/more.py"),
+    ],
+)
 def test_a_changed_lost_or_added_file_is_refused_by_name(make_wheel, tmp_path, files, manifest, named):
     with pytest.raises(SourceError, match=named + " in the package is not the upstream file"):
         source.fetch(str(tmp_path / "new" / "api"), make_wheel(files, manifest))
     assert os.listdir(str(tmp_path / "new")) == []
 
 
-@pytest.mark.parametrize(
-    "path", ["../out.py", "/etc/out.py", "nets/../../out.py", "nets\\out.py", "c:/out.py", "a//b"])
+@pytest.mark.parametrize("path", ["../out.py", "/etc/out.py", "nets/../../out.py", "nets\\out.py", "c:/out.py", "a//b"])
 def test_a_path_that_leads_out_is_refused(make_wheel, tmp_path, path):
     with pytest.raises(SourceError, match="is not safe"):
         source.fetch(str(tmp_path / "new" / "api"), make_wheel({"nets/net.py": "", path: ""}))

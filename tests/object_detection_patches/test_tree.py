@@ -1,4 +1,5 @@
 """A tree is patched as a whole or not at all, and can always be told from one that somebody edited."""
+
 import json
 import os
 
@@ -113,7 +114,8 @@ def test_a_run_stopped_at_any_write_is_finished_by_the_next(small_tree, content,
     assert not (small_tree / ADDED).exists()
     assert b"lvis_evaluation" in (small_tree / "object_detection/eval_util.py").read_bytes()
     assert json.loads((small_tree / tree.RECORD).read_text())["files"].keys() == {
-        path for patch in expected for path in patch.FILES + patch.ADDS}
+        path for patch in expected for path in patch.FILES + patch.ADDS
+    }
 
 
 def test_verify_tells_patched_outdated_and_foreign(small_tree):
@@ -126,7 +128,7 @@ def test_verify_tells_patched_outdated_and_foreign(small_tree):
 
 
 def test_a_tree_made_by_another_version_of_a_patch_is_told_and_brought_up_to_date(small_tree, monkeypatch):
-    saver, = tree.select(only=["saver_under_strategy"])
+    (saver,) = tree.select(only=["saver_under_strategy"])
     with monkeypatch.context() as patch:
         patch.setattr(saver, "transform", lambda path, file: file.insert_first("pass", "create_model_fn"))
         tree.apply(str(small_tree), tree.select())

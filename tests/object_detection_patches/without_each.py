@@ -4,6 +4,7 @@
 
 Some minutes a patch. Exits with 1 when a patch's removal fails no test, or one that its section does not name.
 """
+
 import argparse
 import os
 import re
@@ -27,24 +28,44 @@ def failing(name):
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.xml")
         # Tests of the patching itself make trees of their own, which have all patches.
-        subprocess.call([sys.executable, "-m", "pytest", "-q", "--tb=no", "-m", "tensorflow",
-                         "--without-patch", name, "--junitxml", report, os.path.dirname(os.path.abspath(__file__))],
-                        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.call(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "--tb=no",
+                "-m",
+                "tensorflow",
+                "--without-patch",
+                name,
+                "--junitxml",
+                report,
+                os.path.dirname(os.path.abspath(__file__)),
+            ],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         cases = list(ElementTree.parse(report).getroot().iter("testcase"))
     failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
-    return len(cases), sorted("%s::%s" % (case.get("classname").rpartition(".")[2], case.get("name"))
-                              for case in failed)
+    return len(cases), sorted(
+        "%s::%s" % (case.get("classname").rpartition(".")[2], case.get("name")) for case in failed
+    )
 
 
 def is_named(test, section):
     """Whether what a section puts in backticks after "Proven by" is in a test's file, name or case."""
     proof = section.partition("*Proven by*")[2].partition("*Without it")[0]
-    return any(word.strip("*").replace(".py", "").rpartition("/")[2] in test for word in re.findall(r"`([^`]+)`", proof))
+    return any(
+        word.strip("*").replace(".py", "").rpartition("/")[2] in test for word in re.findall(r"`([^`]+)`", proof)
+    )
 
 
 def main():
     sys.path.insert(0, ROOT)
     import object_detection_patches
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="patches (default: all)")
     text, wrong = sections(), []

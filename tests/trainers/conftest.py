@@ -1,4 +1,5 @@
 """Datasets, the objects that the trainers' functions take, and entrypoint.py run as people run it."""
+
 import json
 import os
 import re
@@ -10,7 +11,9 @@ from typing import NamedTuple
 import google_crc32c
 import pytest
 
-from trainers import dataset as datasets, devices as device_choice, settings as settings_module
+from trainers import dataset as datasets
+from trainers import devices as device_choice
+from trainers import settings as settings_module
 
 CLASSES = ["Siamese", "pug", "Bengal"]
 # A whole training on a busy machine too. One that hangs ends itself (STALL_SECS).
@@ -20,6 +23,7 @@ CHECKPOINT = re.compile(r"model\.ckpt-(\d+)\.index$")
 
 class Run(NamedTuple):
     """A finished process: its exit code, its console and its RUN_DIR."""
+
     code: int
     console: str
     folder: str
@@ -54,21 +58,33 @@ def command(api_dir, mini):
 
     def make(name, folder, **settings):
         environ = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR")}
-        environ.update({"DEVICE": "cpu", "DATASET": str(mini), "RUN_DIR": folder, "PYTHONPATH": api_dir,
-                        "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config", "BATCH_SIZE": "8"})
+        environ.update(
+            {
+                "DEVICE": "cpu",
+                "DATASET": str(mini),
+                "RUN_DIR": folder,
+                "PYTHONPATH": api_dir,
+                "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config",
+                "BATCH_SIZE": "8",
+            }
+        )
         environ.update(settings)
         return [sys.executable, "entrypoint.py", name], dict(
-            cwd=root, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+            cwd=root, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True
+        )
+
     return make
 
 
 @pytest.fixture(scope="session")
 def run(command):
     """function(name, folder, **settings) -> Run, when it has ended."""
+
     def finish(name, folder, **settings):
         argv, arguments = command(name, folder, **settings)
         done = subprocess.run(argv, timeout=ENDS_IN_SECS, **arguments)
         return Run(done.returncode, done.stdout, folder)
+
     return finish
 
 
@@ -76,9 +92,26 @@ def run(command):
 def with_masks(mini, tmp_path_factory):
     """Folder of the built-in pictures with boxes around bodies and with masks."""
     from data_prep.__main__ import main as data_prep
+
     out = tmp_path_factory.mktemp("data") / "masks"
-    assert data_prep(["pets", "--source", str(mini / "raw"), "--boxes", "body", "--masks", "png",
-                      "--out", str(out), "--max-skipped", "1"]) == 0
+    assert (
+        data_prep(
+            [
+                "pets",
+                "--source",
+                str(mini / "raw"),
+                "--boxes",
+                "body",
+                "--masks",
+                "png",
+                "--out",
+                str(out),
+                "--max-skipped",
+                "1",
+            ]
+        )
+        == 0
+    )
     return out
 
 
@@ -90,20 +123,25 @@ TINY_CONFIG = os.path.join(SCENARIOS, "tiny_ssd.config")
 def tiny_command(command):
     """function(name, folder, *arguments, **settings) -> (argv, keyword arguments) for subprocess: `command` with a model
     of two convolutions."""
+
     def make(name, folder, *arguments, **settings):
         (python, _, name), options = command(
-            name, str(folder), **dict({"PIPELINE_CONFIG": TINY_CONFIG, "EVAL_AT_END": "0"}, **settings))
+            name, str(folder), **dict({"PIPELINE_CONFIG": TINY_CONFIG, "EVAL_AT_END": "0"}, **settings)
+        )
         return [python, os.path.join(SCENARIOS, "tiny_ssd.py"), name] + [str(one) for one in arguments], options
+
     return make
 
 
 @pytest.fixture(scope="session")
 def tiny(tiny_command):
     """function(name, folder, *arguments, **settings) -> Run of entrypoint.py with a model of two convolutions."""
+
     def finish(name, folder, *arguments, **settings):
         argv, options = tiny_command(name, folder, *arguments, **settings)
         done = subprocess.run(argv, timeout=ENDS_IN_SECS, **options)
         return Run(done.returncode, done.stdout, str(folder))
+
     return finish
 
 
@@ -117,6 +155,7 @@ def tiny_training(tiny):
 @pytest.fixture
 def tiny_config(tmp_path):
     """function(*(old, new)) -> path of the tiny model's config with those texts replaced."""
+
     def write(*changes):
         with open(TINY_CONFIG) as source:
             text = source.read()
@@ -126,6 +165,7 @@ def tiny_config(tmp_path):
         path = tmp_path / "tiny.config"
         path.write_text(text)
         return str(path)
+
     return write
 
 
@@ -141,9 +181,16 @@ def dataset(tmp_path):
     folder = tmp_path / "mini-pets"
     folder.mkdir()
     description = {
-        "format": 1, "name": "mini-pets", "num_classes": 3, "label_map": "label_map.pbtxt", "classes": CLASSES,
-        "splits": {split: {"pattern": "pet_faces_%s.record-?????-of-00010" % split, "examples": count, "shards": []}
-                   for split, count in (("train", 138), ("val", 58))}}
+        "format": 1,
+        "name": "mini-pets",
+        "num_classes": 3,
+        "label_map": "label_map.pbtxt",
+        "classes": CLASSES,
+        "splits": {
+            split: {"pattern": "pet_faces_%s.record-?????-of-00010" % split, "examples": count, "shards": []}
+            for split, count in (("train", 138), ("val", 58))
+        },
+    }
     (folder / "dataset.json").write_text(json.dumps(description))
     return datasets.Dataset("mini-pets", str(folder), "for a test", description)
 
@@ -156,6 +203,7 @@ def masked(data):
 @pytest.fixture(scope="session")
 def write_checkpoint():
     """function(prefix, values=b"...") -> writes a checkpoint of one float vector `v` as TensorFlow's saver does."""
+
     def block(*pairs):
         content = b"".join(bytes((0, len(key), len(value))) + key + value for key, value in pairs)
         content += struct.pack("<II", 0, 1)
@@ -163,8 +211,11 @@ def write_checkpoint():
 
     def write(prefix, values=struct.pack("<4f", 1, 2, 3, 4)):
         header = b"\x08\x01"
-        entry = b"\x08\x01" + bytes((0x12, 4, 0x12, 2, 8, len(values) // 4, 0x28, len(values), 0x35)) + struct.pack(
-            "<I", masked(values))
+        entry = (
+            b"\x08\x01"
+            + bytes((0x12, 4, 0x12, 2, 8, len(values) // 4, 0x28, len(values), 0x35))
+            + struct.pack("<I", masked(values))
+        )
         data = block((b"", header), (b"v", entry))
         meta = block()
         index = block((b"v", bytes((0, len(data) - 5))))
@@ -175,6 +226,7 @@ def write_checkpoint():
             out.write(values)
         with open(prefix + ".meta", "wb") as out:
             out.write(b"graph")
+
     return write
 
 

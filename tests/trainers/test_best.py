@@ -1,4 +1,5 @@
 """best/ always names a whole checkpoint, whatever is deleted, torn or killed."""
+
 import os
 
 import pytest
@@ -32,7 +33,11 @@ def test_a_better_one_takes_its_place(run):
     keep(run, 10, 0.6)
     assert best.kept(str(run)).step == 10
     assert sorted(os.listdir(str(run / "best"))) == [
-        "best.json", "model.ckpt-10.data-00000-of-00001", "model.ckpt-10.index", "model.ckpt-10.meta"]
+        "best.json",
+        "model.ckpt-10.data-00000-of-00001",
+        "model.ckpt-10.index",
+        "model.ckpt-10.meta",
+    ]
 
 
 def test_keeping_the_same_again_changes_nothing(run):
@@ -47,6 +52,7 @@ def test_killed_half_way_the_one_before_is_still_the_best(run, killed_in, monkey
 
     def killed(*_):
         raise KeyboardInterrupt
+
     monkeypatch.setattr(best, killed_in, killed)
     with pytest.raises(KeyboardInterrupt):
         keep(run, 2)
@@ -59,6 +65,7 @@ def test_killed_half_way_the_one_before_is_still_the_best(run, killed_in, monkey
 def test_where_there_are_no_hard_links_it_is_copied(run, monkeypatch):
     def refuse(*_):
         raise PermissionError
+
     monkeypatch.setattr(os, "link", refuse)
     keep(run, 1)
     kept = best.kept(str(run)).checkpoint

@@ -1,18 +1,20 @@
 """Input buffers against the memory: what is set, what is left alone."""
+
 import pytest
 
 from trainers import buffers
 
 pytestmark = pytest.mark.usefixtures("protos")
 
-GB = 10 ** 9
+GB = 10**9
 # Oxford-IIIT Pet's size: ten shards, about 100 kB a record, pictures of 500x375.
-PETS = buffers.Records(100e3, 500 * 375, 10, 26 * 10 ** 6)
+PETS = buffers.Records(100e3, 500 * 375, 10, 26 * 10**6)
 
 
 @pytest.fixture
 def config():
     from object_detection.protos import pipeline_pb2
+
     config = pipeline_pb2.TrainEvalPipelineConfig()
     config.train_config.batch_size = 32
     return config
@@ -23,8 +25,9 @@ def sized(config, trainer, ram, devices=2):
     changed = buffers.fitting(asked, ram)
     for message, field, value in changed:
         setattr(message, field, value)
-    total = sum(one.unit * min(getattr(one.message, one.field), one.most)
-                for one in buffers.of(config, trainer, devices, PETS))
+    total = sum(
+        one.unit * min(getattr(one.message, one.field), one.most) for one in buffers.of(config, trainer, devices, PETS)
+    )
     return {field: value for _, field, value in changed}, total
 
 
@@ -53,7 +56,11 @@ def test_what_the_config_sets_is_left_alone_even_at_the_default(trainer, config)
 
 def test_no_memory_at_all_ends_at_the_least(config):
     assert sized(config, "mirrored", 1)[0] == {
-        "num_readers": 1, "shuffle_buffer_size": 64, "num_parallel_batches": 1, "num_prefetch_batches": 1}
+        "num_readers": 1,
+        "shuffle_buffer_size": 64,
+        "num_parallel_batches": 1,
+        "num_prefetch_batches": 1,
+    }
     assert sized(config, "clone", 1)[0]["batch_queue_capacity"] == 32
 
 
@@ -64,8 +71,10 @@ def test_without_shuffling_its_buffer_costs_nothing(config):
 
 def test_records_are_described_by_shards_and_picture_sizes():
     shards = [{"bytes": 1000, "examples": 10}, {"bytes": 3000, "examples": 10}]
-    description = {"splits": {"train": {"shards": shards}},
-                   "picture_sizes": {"width": {"median": 20, "max": 90}, "height": {"median": 10, "max": 90}}}
+    description = {
+        "splits": {"train": {"shards": shards}},
+        "picture_sizes": {"width": {"median": 20, "max": 90}, "height": {"median": 10, "max": 90}},
+    }
     assert buffers.records(description) == buffers.Records(200, 200, 2, 3000)
     del description["picture_sizes"]
     assert buffers.records(description).pixels == pytest.approx(200 * 10 / 3)

@@ -1,4 +1,5 @@
 """What TensorFlow's saver writes, read without TensorFlow."""
+
 import os
 
 import pytest
@@ -11,6 +12,7 @@ def saved(tmp_path_factory):
     """A checkpoint of 300 variables and a vector of strings, in one shard (path), and their values by name."""
     import numpy
     import tensorflow.compat.v1 as tf
+
     folder = str(tmp_path_factory.mktemp("saved"))
     with tf.Graph().as_default(), tf.Session() as session:
         for number in range(300):
@@ -41,7 +43,7 @@ def test_any_flipped_byte_of_a_number_is_found_and_named(saved):
         shard.write(bytes((byte[0] ^ 4,)))
     try:
         assert checkpoint_files.problem(prefix, values=True) == "the checksum of layer_123/weights does not match"
-        assert checkpoint_files.problem(prefix) is None     # the quick look does not read values
+        assert checkpoint_files.problem(prefix) is None  # the quick look does not read values
     finally:
         with open(prefix + ".data-00000-of-00001", "r+b") as shard:
             shard.seek(entry.offset + 5)

@@ -1,4 +1,5 @@
 """What keep_checkpoint_every_n_hours keeps is told apart from what a killed process did not get to remove."""
+
 import os
 
 import pytest
@@ -6,11 +7,14 @@ import pytest
 pytestmark = pytest.mark.tensorflow
 
 
-def test_a_saver_that_keeps_some_for_good_has_them_noted_and_they_outlive_the_next_start(protos, read_settings,
-                                                                                      tmp_path):
+def test_a_saver_that_keeps_some_for_good_has_them_noted_and_they_outlive_the_next_start(
+    protos, read_settings, tmp_path
+):
     import tensorflow.compat.v1 as tf
+
     from trainers import checkpoint_list, run_dir
     from trainers.progress import checkpoint_hook
+
     folder = str(tmp_path)
     settings = read_settings(CHECKPOINT_EVERY_STEPS="1", KEEP_CHECKPOINTS="2")
     with tf.Graph().as_default():
@@ -19,12 +23,17 @@ def test_a_saver_that_keeps_some_for_good_has_them_noted_and_they_outlive_the_ne
         saver = tf.train.Saver(max_to_keep=2, keep_checkpoint_every_n_hours=1e-9, save_relative_paths=True)
         scaffold = tf.train.Scaffold(saver=saver)
         with tf.train.MonitoredTrainingSession(
-                checkpoint_dir=folder, scaffold=scaffold, save_checkpoint_secs=None, save_summaries_steps=None,
-                save_summaries_secs=None, hooks=[checkpoint_hook(folder, settings, scaffold=scaffold)]) as session:
+            checkpoint_dir=folder,
+            scaffold=scaffold,
+            save_checkpoint_secs=None,
+            save_summaries_steps=None,
+            save_summaries_secs=None,
+            hooks=[checkpoint_hook(folder, settings, scaffold=scaffold)],
+        ) as session:
             for _ in range(5):
                 session.run(increment)
     names = ["model.ckpt-%d" % step for _, step in run_dir.checkpoints(folder)]
-    assert names == ["model.ckpt-%d" % step for step in range(6)][-len(names):] and len(names) > 3
+    assert names == ["model.ckpt-%d" % step for step in range(6)][-len(names) :] and len(names) > 3
     assert checkpoint_list.kept_for_good(folder) == names[:-2]
     checkpoint_list.put_in_order(folder, names, 2)
     assert ["model.ckpt-%d" % step for _, step in run_dir.checkpoints(folder)] == names

@@ -1,4 +1,5 @@
 """What the clone trainer hands on, and what its quantised models are good for."""
+
 import os
 import subprocess
 import sys
@@ -28,6 +29,7 @@ with tf.Graph().as_default(), tf.Session() as session:
 @pytest.fixture
 def config(protos):
     from trainers import pipeline
+
     parsed = pipeline.parse(TINY_CONFIG)
     parsed.train_config.keep_checkpoint_every_n_hours = 3
     return parsed
@@ -36,7 +38,9 @@ def config(protos):
 @pytest.mark.tensorflow
 def test_the_clone_trainers_saver_keeps_what_settings_and_config_say(config, read_settings):
     import tensorflow.compat.v1 as tf
+
     from trainers import clone
+
     with tf.Graph().as_default():
         tf.train.create_global_step()
         saver = clone.saver(config, read_settings(DEVICE="cpu", KEEP_CHECKPOINTS="7")).as_saver_def()
@@ -46,6 +50,7 @@ def test_the_clone_trainers_saver_keeps_what_settings_and_config_say(config, rea
 @pytest.mark.tensorflow
 def test_the_estimators_saver_keeps_what_settings_and_config_say(config, read_settings, two_cpus):
     from trainers import mirrored
+
     settings = read_settings(DEVICE="cpu", KEEP_CHECKPOINTS="7")
     run_config = mirrored.run_config(config, settings, two_cpus, "runs/none", None)
     assert (run_config.keep_checkpoint_max, run_config.keep_checkpoint_every_n_hours) == (7, 3)
@@ -54,6 +59,7 @@ def test_the_estimators_saver_keeps_what_settings_and_config_say(config, read_se
 @pytest.mark.tensorflow
 def test_sessions_take_gpu_memory_as_they_need_it_and_have_the_devices_of_the_run(two_cpus):
     from trainers import devices
+
     options = devices.session_config(two_cpus)
     assert options.gpu_options.allow_growth and options.device_count["CPU"] == 2
 
@@ -71,8 +77,9 @@ def quantized_config(tmp_path_factory):
 @pytest.fixture(scope="module")
 def quantized(tiny_training, quantized_config, tmp_path_factory):
     """Four quantised steps on two clones."""
-    run = tiny_training(tmp_path_factory.mktemp("quantized") / "run", TRAINER="clone", NUM_STEPS="4",
-                        PIPELINE_CONFIG=quantized_config)
+    run = tiny_training(
+        tmp_path_factory.mktemp("quantized") / "run", TRAINER="clone", NUM_STEPS="4", PIPELINE_CONFIG=quantized_config
+    )
     assert run.code == 0, run.console
     return run
 
@@ -89,17 +96,30 @@ def test_what_two_clones_trained_quantised_is_evaluated(quantized, command, quan
 def test_what_two_clones_trained_quantised_is_exported(quantized, command, tmp_path):
     _, arguments = command("eval", quantized.folder)
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", EXPORT, os.path.join(quantized.folder, "pipeline.config"),
-         os.path.join(quantized.folder, "model.ckpt-4"), str(tmp_path / "exported")], timeout=300, **arguments)
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            EXPORT,
+            os.path.join(quantized.folder, "pipeline.config"),
+            os.path.join(quantized.folder, "model.ckpt-4"),
+            str(tmp_path / "exported"),
+        ],
+        timeout=300,
+        **arguments,
+    )
     assert done.returncode == 0, done.stdout[-3000:]
     assert "exported (1, 100, 4) True 12" in done.stdout
 
 
 @pytest.mark.long
-def test_the_mirrored_trainer_goes_on_from_what_two_clones_trained_quantised(quantized, tiny_training,
-                                                                            quantized_config):
-    resumed = tiny_training(quantized.folder, TRAINER="mirrored", NUM_GPUS="1", NUM_STEPS="5",
-                            PIPELINE_CONFIG=quantized_config)
+def test_the_mirrored_trainer_goes_on_from_what_two_clones_trained_quantised(
+    quantized, tiny_training, quantized_config
+):
+    resumed = tiny_training(
+        quantized.folder, TRAINER="mirrored", NUM_GPUS="1", NUM_STEPS="5", PIPELINE_CONFIG=quantized_config
+    )
     assert resumed.code == 0, resumed.console
     assert "Going on from step 4 to 5." in resumed.lines and 5 in resumed.checkpoints
 
@@ -107,6 +127,7 @@ def test_the_mirrored_trainer_goes_on_from_what_two_clones_trained_quantised(qua
 def test_quantising_on_several_replicas_is_refused(protos, read_settings, dataset, two_cpus, quantized_config):
     from trainers import pipeline
     from trainers.errors import Refused
+
     parsed = pipeline.parse(quantized_config)
     with pytest.raises(Refused) as refused:
         pipeline.effective(parsed, read_settings(DEVICE="cpu", TRAINER="mirrored"), dataset, two_cpus)

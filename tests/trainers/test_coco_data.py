@@ -1,4 +1,5 @@
 """A COCO folder with polygons, run lengths and crowds: `data_prep coco`, a training with masks, its evaluation."""
+
 import json
 import os
 import shutil
@@ -23,14 +24,26 @@ def annotations(image, trimap):
     compressed = {"size": [height, width], "counts": runs["counts"].decode("ascii")}
     edges = np.flatnonzero(np.diff(np.concatenate([[0], body.T.ravel(), [0]])))
     counts = np.diff(np.concatenate([[0], edges, [width * height]])).tolist()
-    yield {"category_id": BODY["id"], "iscrowd": 0, "bbox": coco_masks.toBbox(runs).tolist(),
-           "segmentation": compressed if number % 2 else {"size": [height, width], "counts": counts}}
-    yield {"category_id": CORNER["id"], "iscrowd": 0, "bbox": [0, 0, 50.5, 40],
-           "segmentation": [[0, 0, 50.5, 0, 0, 40], [1, 1, 20, 1, 20, 20, 1, 20]]}
+    yield {
+        "category_id": BODY["id"],
+        "iscrowd": 0,
+        "bbox": coco_masks.toBbox(runs).tolist(),
+        "segmentation": compressed if number % 2 else {"size": [height, width], "counts": counts},
+    }
+    yield {
+        "category_id": CORNER["id"],
+        "iscrowd": 0,
+        "bbox": [0, 0, 50.5, 40],
+        "segmentation": [[0, 0, 50.5, 0, 0, 40], [1, 1, 20, 1, 20, 20, 1, 20]],
+    }
     if number % 4 == 0:
         half = width // 2 * height
-        yield {"category_id": BODY["id"], "iscrowd": 1, "bbox": [0, 0, width // 2, height],
-               "segmentation": {"size": [height, width], "counts": [0, half, width * height - half]}}
+        yield {
+            "category_id": BODY["id"],
+            "iscrowd": 1,
+            "bbox": [0, 0, width // 2, height],
+            "segmentation": {"size": [height, width], "counts": [0, half, width * height - half]},
+        }
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +77,12 @@ def prepared(source, tmp_path_factory):
 @pytest.fixture(scope="module")
 def evaluated(tiny, prepared, project_dir, tmp_path_factory):
     # Seeded: with weights of chance no box may come near enough to a true one to have a mask loss.
-    settings = dict(DATASET=str(prepared), BATCH_SIZE="2", SEED="2", PIPELINE_CONFIG=os.path.join(
-        project_dir, "tests", "trainers", "scenarios", "tiny_mask_rcnn.config"))
+    settings = dict(
+        DATASET=str(prepared),
+        BATCH_SIZE="2",
+        SEED="2",
+        PIPELINE_CONFIG=os.path.join(project_dir, "tests", "trainers", "scenarios", "tiny_mask_rcnn.config"),
+    )
     folder = tmp_path_factory.mktemp("runs") / "coco"
     trained = tiny("train", folder, **settings)
     assert trained.code == 0, trained.console
@@ -77,13 +94,16 @@ def test_what_was_prepared_is_fit_for_training(prepared):
     with open(str(prepared / "dataset.json")) as file:
         dataset = json.load(file)
     assert dataset["classes"] == ["body", "corner"] and dataset["config"]["mask_type"] == "PNG_MASKS"
-    crowds = sum(sum(records.decode(payload)["image/object/is_crowd"])
-                 for path in prepared.glob("coco_*.record-*") for payload in records.read(str(path)))
+    crowds = sum(
+        sum(records.decode(payload)["image/object/is_crowd"])
+        for path in prepared.glob("coco_*.record-*")
+        for payload in records.read(str(path))
+    )
     assert crowds == 15
 
 
 def test_a_mask_model_trains_on_it_and_both_classes_are_evaluated(evaluated):
     assert evaluated.code == 0, evaluated.console
-    entry, = evaluated.metrics()["evaluations"]
+    (entry,) = evaluated.metrics()["evaluations"]
     assert set(entry["per_class_mask_ap"]) == {"body", "corner"}
     assert entry["metrics"]["Loss/BoxClassifierLoss/mask_loss"] > 0

@@ -1,4 +1,5 @@
 """Detections are the same whatever their order; a box, a score, a class or a detection more or less is not."""
+
 import numpy as np
 import pytest
 
@@ -37,9 +38,17 @@ def test_the_largest_differences_are_told():
     assert not apart.within(1e-3, 1e-2, 0) and not apart.within(1e-2, 1e-3, 0) and apart.within(1e-2, 1e-2, 0)
 
 
-@pytest.mark.parametrize("found, matched, unmatched", [
-    ([CAT], 1, 1), ([CAT, DOG, moved(DOG, by=-0.3)], 2, 1), ([CAT, moved(DOG, class_id=1)], 1, 2),
-    ([CAT, moved(DOG, by=0.2)], 1, 2), ([], 0, 2), ([CAT, CAT], 1, 2)])
+@pytest.mark.parametrize(
+    "found, matched, unmatched",
+    [
+        ([CAT], 1, 1),
+        ([CAT, DOG, moved(DOG, by=-0.3)], 2, 1),
+        ([CAT, moved(DOG, class_id=1)], 1, 2),
+        ([CAT, moved(DOG, by=0.2)], 1, 2),
+        ([], 0, 2),
+        ([CAT, CAT], 1, 2),
+    ],
+)
 def test_what_has_no_match_is_counted_on_both_sides(found, matched, unmatched):
     apart = difference([CAT, DOG], found)
     assert (apart.matched, apart.unmatched) == (matched, unmatched)
@@ -49,7 +58,7 @@ def test_what_has_no_match_is_counted_on_both_sides(found, matched, unmatched):
 def test_a_full_list_may_end_in_others_but_not_many():
     cats = [moved(CAT, by=0.02 * index) for index in range(18)]
     ends = [moved(LAST, by=0.3, score=0.0005), moved(LAST, by=0.6)]
-    assert difference(cats + [LAST], cats + ends[:1], most=19).unmatched == 1       # 1 = 2 less a tenth of 19
+    assert difference(cats + [LAST], cats + ends[:1], most=19).unmatched == 1  # 1 = 2 less a tenth of 19
     assert difference(cats + [LAST, CAT], cats + [ends[0], CAT], most=20).within(1e-3, 1e-3, 0)
     assert not difference(cats + [LAST, moved(LAST, by=0.15)], cats + ends, most=20).within(1e-3, 1e-3, 0)
     assert not difference(cats + [LAST, CAT], cats + [ends[0], CAT]).within(1e-3, 1e-3, 0)
@@ -83,6 +92,7 @@ def test_masks_that_are_missing_or_of_another_size_are_as_far_apart_as_can_be(fo
 def test_a_rounded_model_finds_an_object_again_where_class_place_and_score_agree():
     def again(*found):
         return compare.found_again(detections(CAT, DOG, LAST), detections(*found), 0.3, 0.5, 0.1)
+
     assert again(moved(DOG, by=0.05, score=0.05), moved(CAT, by=-0.05)) == (2, 2)
     assert again(moved(DOG, by=0.3), CAT) == (1, 2)
     assert again(moved(DOG, score=-0.2), moved(CAT, class_id=2)) == (0, 2)

@@ -1,4 +1,5 @@
 """Each file in configs/ says what it is for and what is known of it, and builds with its input."""
+
 import glob
 import os
 import re
@@ -12,6 +13,7 @@ BATCH = {"ssd": "2", "faster_rcnn": "1"}
 
 def parse(name):
     from trainers import pipeline
+
     return pipeline.parse(os.path.join(ROOT, "configs", name))
 
 
@@ -42,6 +44,7 @@ class TestEach(object):
         assert re.search(r"tests hold it to|Not known|shows that", header)
         for model in re.findall(r"FINE_TUNE_CHECKPOINT=(\S+)", header):
             from trainers import zoo
+
             assert zoo.find(model), model
         for path in re.findall(r"PIPELINE_CONFIG=(\S+)", header):
             assert os.path.basename(path) == name
@@ -51,8 +54,10 @@ class TestEach(object):
 
     def test_it_trains_one_picture_a_device_or_says_why_not(self, name, dataset, two_cpus, read_settings):
         from trainers import pipeline
-        described = dataset._replace(description=dict(dataset.description, config={
-            "load_instance_masks": True, "mask_type": "PNG_MASKS"}))
+
+        described = dataset._replace(
+            description=dict(dataset.description, config={"load_instance_masks": True, "mask_type": "PNG_MASKS"})
+        )
         made = pipeline.effective(parse(name), read_settings(DEVICE="cpu", BATCH_SIZE="2"), described, two_cpus)
         assert made.config.train_config.batch_size == 2 and pipeline.initial_rate(made.config) > 0
 
@@ -64,17 +69,22 @@ class TestEach(object):
         from object_detection.builders import model_builder
         from object_detection.core import standard_fields as fields
         from object_detection.utils import config_util
-        from trainers import dataset as datasets, devices, pipeline
+
+        from trainers import dataset as datasets
+        from trainers import devices, pipeline
+
         masks = "mask_rcnn" in name
         folder = str(request.getfixturevalue("with_masks" if masks else "mini"))
         parsed = parse(name)
-        settings = read_settings(DEVICE="cpu", NUM_GPUS="1", DATASET=folder,
-                                 BATCH_SIZE=BATCH[parsed.model.WhichOneof("model")])
+        settings = read_settings(
+            DEVICE="cpu", NUM_GPUS="1", DATASET=folder, BATCH_SIZE=BATCH[parsed.model.WhichOneof("model")]
+        )
         config = pipeline.effective(parsed, settings, datasets.load(settings), devices.choose(settings, [])).config
         configs = config_util.create_configs_from_pipeline_proto(config)
         with tf.Graph().as_default(), tf.Session() as session:
-            iterator = tf.data.make_initializable_iterator(inputs.create_train_input_fn(
-                configs["train_config"], configs["train_input_config"], configs["model"])())
+            iterator = tf.data.make_initializable_iterator(
+                inputs.create_train_input_fn(configs["train_config"], configs["train_input_config"], configs["model"])()
+            )
             features, labels = iterator.get_next()
             model = model_builder.build(config.model, is_training=True)
             model_lib.provide_groundtruth(model, model_lib.unstack_batch(labels))
@@ -82,10 +92,12 @@ class TestEach(object):
             losses = model.loss(model.predict(features[fields.InputDataFields.image], shapes), shapes)
             assert ("Loss/BoxClassifierLoss/mask_loss" in losses) == masks, sorted(losses)
             session.run([iterator.initializer, tf.tables_initializer()])
-            size, count = session.run([tf.shape(features[fields.InputDataFields.image]),
-                                       labels[fields.InputDataFields.num_groundtruth_boxes]])
+            size, count = session.run(
+                [tf.shape(features[fields.InputDataFields.image]), labels[fields.InputDataFields.num_groundtruth_boxes]]
+            )
             assert size[0] == config.train_config.batch_size and min(size[1:3]) >= 160 and count.max() >= 1
         with tf.Graph().as_default():
             outputs, _ = exporter.build_detection_graph(
-                "image_tensor", model_builder.build(config.model, is_training=False), None, None, None)
+                "image_tensor", model_builder.build(config.model, is_training=False), None, None, None
+            )
             assert ("detection_masks" in outputs) == masks

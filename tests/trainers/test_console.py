@@ -1,4 +1,5 @@
 """What people read, and when."""
+
 import io
 import os
 import subprocess
@@ -48,12 +49,20 @@ os.abort() if sys.argv[2] == "abort" else ctypes.string_at(0)
 """
 
 
-@pytest.mark.parametrize("how, code, words", [("abort", -6, "Fatal Python error: Aborted"),
-                                              ("segfault", -11, "Fatal Python error: Segmentation fault")])
+@pytest.mark.parametrize(
+    "how, code, words",
+    [("abort", -6, "Fatal Python error: Aborted"), ("segfault", -11, "Fatal Python error: Segmentation fault")],
+)
 def test_a_crash_of_a_library_is_not_silent(how, code, words, tmp_path, project_dir):
     log = tmp_path / "train.log"
-    done = subprocess.run([sys.executable, "-c", CRASH, str(log), how], cwd=project_dir, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, universal_newlines=True, env=dict(os.environ, PYTHONPATH="."))
+    done = subprocess.run(
+        [sys.executable, "-c", CRASH, str(log), how],
+        cwd=project_dir,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        env=dict(os.environ, PYTHONPATH="."),
+    )
     assert (done.returncode, done.stderr.splitlines()[0]) == (code, words)
     assert log.read_text().endswith("what():  std::bad_alloc\n")
 
@@ -61,8 +70,14 @@ def test_a_crash_of_a_library_is_not_silent(how, code, words, tmp_path, project_
 @pytest.mark.parametrize("level", ["info", "debug"])
 def test_noise_goes_to_the_log_and_sentences_to_both(level, tmp_path, project_dir):
     log = tmp_path / "train.log"
-    done = subprocess.run([sys.executable, "-c", CAPTURE, str(log), level], cwd=project_dir, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, universal_newlines=True, env=dict(os.environ, PYTHONPATH="."))
+    done = subprocess.run(
+        [sys.executable, "-c", CAPTURE, str(log), level],
+        cwd=project_dir,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        env=dict(os.environ, PYTHONPATH="."),
+    )
     kept = log.read_text()
     assert "after\n" in kept and "an error\n" in kept
     console = done.stdout + done.stderr

@@ -1,4 +1,5 @@
 """Which dataset the settings mean."""
+
 import pytest
 
 from trainers import dataset as datasets

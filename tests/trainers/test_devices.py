@@ -1,4 +1,5 @@
 """Devices asked = devices used, on faked lists of GPUs."""
+
 import pytest
 
 from trainers import devices
@@ -7,9 +8,18 @@ from trainers.errors import Refused
 FOUR = [("GPU-%d0c6" % index, "Tesla V100") for index in range(4)]
 
 
-@pytest.mark.parametrize("cuda_visible_devices, expected", [
-    (None, ["0", "1", "2", "3"]), ("2,0", ["2", "0"]), ("GPU-10c6", ["GPU-10c6"]), ("-1", []), ("", []),
-    ("0,7,1", ["0"]), ("1, 2", ["1", "2"])])
+@pytest.mark.parametrize(
+    "cuda_visible_devices, expected",
+    [
+        (None, ["0", "1", "2", "3"]),
+        ("2,0", ["2", "0"]),
+        ("GPU-10c6", ["GPU-10c6"]),
+        ("-1", []),
+        ("", []),
+        ("0,7,1", ["0"]),
+        ("1, 2", ["1", "2"]),
+    ],
+)
 def test_visible_gpus_are_read_as_cuda_reads_them(cuda_visible_devices, expected):
     assert devices.visible(FOUR, cuda_visible_devices) == expected
 
@@ -30,13 +40,20 @@ def test_only_the_gpus_asked_for_stay_visible(read_settings):
     assert (chosen.cuda_visible_devices, chosen.names) == ("3,1", ("/gpu:0", "/gpu:1"))
 
 
-@pytest.mark.parametrize("environ, gpus, sentence", [
-    ({}, [], "DEVICE=gpu, but no GPU is visible."),
-    ({"CUDA_VISIBLE_DEVICES": "MIG-GPU-1/0/0"}, FOUR,
-     "CUDA_VISIBLE_DEVICES=MIG-GPU-1/0/0 is a part of a GPU, as MIG makes them, and trainings use whole ones."),
-    ({"CUDA_VISIBLE_DEVICES": "-1"}, FOUR, "DEVICE=gpu, but no GPU is visible among CUDA_VISIBLE_DEVICES=-1."),
-    ({"NUM_GPUS": "8"}, FOUR, "NUM_GPUS=8, but 4 GPUs are visible."),
-    ({"NUM_GPUS": "2", "CUDA_VISIBLE_DEVICES": "1"}, FOUR, "NUM_GPUS=2, but 1 GPU is visible.")])
+@pytest.mark.parametrize(
+    "environ, gpus, sentence",
+    [
+        ({}, [], "DEVICE=gpu, but no GPU is visible."),
+        (
+            {"CUDA_VISIBLE_DEVICES": "MIG-GPU-1/0/0"},
+            FOUR,
+            "CUDA_VISIBLE_DEVICES=MIG-GPU-1/0/0 is a part of a GPU, as MIG makes them, and trainings use whole ones.",
+        ),
+        ({"CUDA_VISIBLE_DEVICES": "-1"}, FOUR, "DEVICE=gpu, but no GPU is visible among CUDA_VISIBLE_DEVICES=-1."),
+        ({"NUM_GPUS": "8"}, FOUR, "NUM_GPUS=8, but 4 GPUs are visible."),
+        ({"NUM_GPUS": "2", "CUDA_VISIBLE_DEVICES": "1"}, FOUR, "NUM_GPUS=2, but 1 GPU is visible."),
+    ],
+)
 def test_fewer_devices_than_asked_for_are_refused(environ, gpus, sentence, read_settings):
     with pytest.raises(Refused) as refused:
         devices.choose(read_settings(**environ), gpus)

@@ -1,4 +1,5 @@
 """What is drawn is where it was found, and the picture that it is drawn on is the right one."""
+
 import io
 
 import numpy as np
@@ -13,6 +14,7 @@ HEIGHT, WIDTH = 40, 60
 
 def picture(source_id="a", shade=0):
     from types import SimpleNamespace
+
     image = np.full((HEIGHT, WIDTH, 3), shade, np.uint8)
     made = SimpleNamespace(source_id=source_id, image=image)
     made._replace = lambda image: SimpleNamespace(source_id=source_id, image=image)
@@ -21,33 +23,58 @@ def picture(source_id="a", shade=0):
 
 def half(side):
     mask = np.zeros((HEIGHT, WIDTH), np.uint8)
-    mask[:, :WIDTH // 2] = side == "left"
-    mask[:, WIDTH // 2:] = side == "right"
+    mask[:, : WIDTH // 2] = side == "left"
+    mask[:, WIDTH // 2 :] = side == "right"
     return mask
 
 
 def test_a_mask_tints_the_picture_inside_of_it_and_nowhere_else():
-    drawn = np.asarray(draw.on_picture(
-        Image.new("RGB", (WIDTH, HEIGHT), "white"), np.array([[5.0, 5, 10, 10]]), np.array([0.9]), np.array([1]),
-        ["cat"], [half("left")]))
+    drawn = np.asarray(
+        draw.on_picture(
+            Image.new("RGB", (WIDTH, HEIGHT), "white"),
+            np.array([[5.0, 5, 10, 10]]),
+            np.array([0.9]),
+            np.array([1]),
+            ["cat"],
+            [half("left")],
+        )
+    )
     assert tuple(drawn[HEIGHT - 2, 2]) != (255, 255, 255) and tuple(drawn[HEIGHT - 2, WIDTH - 2]) == (255, 255, 255)
     red, green, blue = drawn[HEIGHT - 2, 2].astype(int)
-    assert red > green and red > blue       # the first class's colour
+    assert red > green and red > blue  # the first class's colour
 
 
 def test_a_model_without_masks_draws_boxes_alone():
-    drawn = np.asarray(draw.on_picture(Image.new("RGB", (WIDTH, HEIGHT), "white"), np.array([[5.0, 5, 30, 30]]),
-                                       np.array([0.9]), np.array([1]), ["cat"]))
+    drawn = np.asarray(
+        draw.on_picture(
+            Image.new("RGB", (WIDTH, HEIGHT), "white"),
+            np.array([[5.0, 5, 30, 30]]),
+            np.array([0.9]),
+            np.array([1]),
+            ["cat"],
+        )
+    )
     assert tuple(drawn[26, 15]) == (255, 255, 255) and tuple(drawn[30, 15]) != (255, 255, 255)
 
 
 def test_a_sheet_takes_any_name_any_class_id_and_masks_without_an_outline():
     from collections import namedtuple
+
     kept = namedtuple("Picture", "source_id image size boxes scores classes true_boxes true_classes masks true_masks")
     box = np.array([[5.0, 5, 30, 30]])
     full = np.ones((1, HEIGHT, WIDTH), np.uint8)
-    one = kept("a", np.zeros((8, 8, 3), np.uint8), (HEIGHT, WIDTH), box, np.array([0.9]), np.array([7]), box,
-               np.array([7]), full, np.concatenate([full, 0 * full, [half("left")]]))
+    one = kept(
+        "a",
+        np.zeros((8, 8, 3), np.uint8),
+        (HEIGHT, WIDTH),
+        box,
+        np.array([0.9]),
+        np.array([7]),
+        box,
+        np.array([7]),
+        full,
+        np.concatenate([full, 0 * full, [half("left")]]),
+    )
     content = draw.sheet([one], {7: "$x_{$ <b>"}, "title")
     assert Image.open(io.BytesIO(content)).size[0] > 100
 
@@ -55,21 +82,29 @@ def test_a_sheet_takes_any_name_any_class_id_and_masks_without_an_outline():
 @pytest.fixture
 def recorded(tmp_path):
     """function(*(source id, shade)) -> pattern of a file with those pictures."""
+
     def write(*pictures):
         path = str(tmp_path / "val.record")
         with records.Writer(path) as file:
             for source_id, shade in pictures:
                 encoded = io.BytesIO()
                 Image.new("RGB", (WIDTH, HEIGHT), (shade, shade, shade)).save(encoded, "PNG")
-                file.write(records.encode({"image/source_id": records.Texts([source_id]),
-                                           "image/encoded": records.Texts([encoded.getvalue()])}))
+                file.write(
+                    records.encode(
+                        {
+                            "image/source_id": records.Texts([source_id]),
+                            "image/encoded": records.Texts([encoded.getvalue()]),
+                        }
+                    )
+                )
         return path
+
     return write
 
 
 def test_the_records_own_picture_is_drawn_on_found_by_its_id(recorded):
     pattern = recorded(("b", 200), ("a", 100))
-    drawn, = draw.with_originals([picture("a")], [pattern])
+    (drawn,) = draw.with_originals([picture("a")], [pattern])
     assert drawn.image.max() == drawn.image.min() == 100
 
 

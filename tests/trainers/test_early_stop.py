@@ -1,4 +1,5 @@
 """An evaluation beside a training may ask for an early end; the training saves, says why, and can be resumed."""
+
 import json
 import os
 import subprocess
@@ -22,14 +23,14 @@ def test_what_was_asked_can_be_withdrawn(tmp_path):
     assert early_stop.reason(str(tmp_path)) is None
 
 
-@pytest.mark.parametrize("trainer", [pytest.param("clone", marks=pytest.mark.training),
-                                     pytest.param("mirrored", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "trainer", [pytest.param("clone", marks=pytest.mark.training), pytest.param("mirrored", marks=pytest.mark.long)]
+)
 def test_asked_training_saves_says_why_and_exits_0(trainer, tiny_command, ended, tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
-    early_stop.ask(str(folder), "of an earlier training")       # means nothing to the next one
-    argv, options = tiny_command("train", folder, TRAINER=trainer, NUM_STEPS="1000000",
-                                 CHECKPOINT_EVERY_STEPS="20")
+    early_stop.ask(str(folder), "of an earlier training")  # means nothing to the next one
+    argv, options = tiny_command("train", folder, TRAINER=trainer, NUM_STEPS="1000000", CHECKPOINT_EVERY_STEPS="20")
     with subprocess.Popen(argv, **options) as process:
         lines = []
         for line in process.stdout:
@@ -46,13 +47,11 @@ def test_asked_training_saves_says_why_and_exits_0(trainer, tiny_command, ended,
 
 
 @pytest.mark.long
-def test_an_evaluation_beside_a_training_that_learns_nothing_stops_it(tiny, tiny_command, ended, tiny_config,
-                                                                      tmp_path):
+def test_an_evaluation_beside_a_training_that_learns_nothing_stops_it(tiny, tiny_command, ended, tiny_config, tmp_path):
     """With the mirrored trainer, and checkpoints that come and go faster than they can be evaluated."""
     # With nothing learned, and statistics that keep what they have, each evaluation is as good as the first.
     config = tiny_config(("learning_rate: 0.01", "learning_rate: 0"), ("decay: 0.5", "decay: 1"))
-    settings = dict(PIPELINE_CONFIG=config, CHECKPOINT_EVERY_STEPS="50", KEEP_CHECKPOINTS="1",
-                    EARLY_STOP_PATIENCE="2")
+    settings = dict(PIPELINE_CONFIG=config, CHECKPOINT_EVERY_STEPS="50", KEEP_CHECKPOINTS="1", EARLY_STOP_PATIENCE="2")
     folder = tmp_path / "run"
     argv, options = tiny_command("train", folder, NUM_STEPS="1000000", **settings)
     with subprocess.Popen(argv, **options) as process:

@@ -1,11 +1,17 @@
 """What is measured of each class is what COCO and Pascal mean by it, of boxes and of masks, worked out by hand."""
+
 import numpy as np
 import pytest
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.usefixtures("protos")]
 
-CATEGORIES = [{"id": 1, "name": "cat"}, {"id": 2, "name": "a/dog"}, {"id": 4, "name": "dog"},
-              {"id": 5, "name": "Säugetier"}, {"id": 7, "name": "unseen"}]
+CATEGORIES = [
+    {"id": 1, "name": "cat"},
+    {"id": 2, "name": "a/dog"},
+    {"id": 4, "name": "dog"},
+    {"id": 5, "name": "Säugetier"},
+    {"id": 7, "name": "unseen"},
+]
 NAMES = {category["id"]: category["name"] for category in CATEGORIES}
 SIDE = 100
 # 51 of the 101 recall points are reached by one of two.
@@ -22,26 +28,34 @@ def rectangle(box):
 def truth(*objects):
     """Ground truth of a picture from (class id, box, mask)."""
     classes, boxes, masks = zip(*objects) if objects else ((), (), ())
-    return {"groundtruth_boxes": np.array(boxes, "f").reshape(-1, 4),
-            "groundtruth_classes": np.array(classes, int),
-            "groundtruth_instance_masks": np.array(masks, np.uint8).reshape(-1, SIDE, SIDE)}
+    return {
+        "groundtruth_boxes": np.array(boxes, "f").reshape(-1, 4),
+        "groundtruth_classes": np.array(classes, int),
+        "groundtruth_instance_masks": np.array(masks, np.uint8).reshape(-1, SIDE, SIDE),
+    }
 
 
 def found(*objects):
     """Detections of a picture from (class id, score, box, mask)."""
     classes, scores, boxes, masks = zip(*objects) if objects else ((), (), (), ())
-    return {"detection_boxes": np.array(boxes, "f").reshape(-1, 4), "detection_classes": np.array(classes, int),
-            "detection_scores": np.array(scores, "f"),
-            "detection_masks": np.array(masks, np.uint8).reshape(-1, SIDE, SIDE)}
+    return {
+        "detection_boxes": np.array(boxes, "f").reshape(-1, 4),
+        "detection_classes": np.array(classes, int),
+        "detection_scores": np.array(scores, "f"),
+        "detection_masks": np.array(masks, np.uint8).reshape(-1, SIDE, SIDE),
+    }
 
 
 def of_classes(*pictures):
     """Dict of OfClass by name, and all metrics, of pictures (truth, found)."""
     from object_detection.utils import object_detection_evaluation
+
     from trainers import coco_by_class, evaluate
+
     metrics = {}
     for evaluator in coco_by_class.evaluators(CATEGORIES, masks=True) + [
-            object_detection_evaluation.PascalDetectionEvaluator(CATEGORIES)]:
+        object_detection_evaluation.PascalDetectionEvaluator(CATEGORIES)
+    ]:
         for number, (true, detected) in enumerate(pictures):
             evaluator.add_single_ground_truth_image_info(number, true)
             evaluator.add_single_detected_image_info(number, detected)
@@ -68,15 +82,20 @@ def measured():
         (truth((4, WHOLE, whole)), found((4, 0.9, OTHER, other), (4, 0.8, WHOLE, whole))),
         # Nothing is found of this one, and there is none of the last.
         (truth((5, WHOLE, whole)), found()),
-        (truth(), found((7, 0.9, WHOLE, whole))))
+        (truth(), found((7, 0.9, WHOLE, whole))),
+    )
 
 
-@pytest.mark.parametrize("name, expected", [
-    ("cat", (1, 1, 0.7, 1)),
-    ("a/dog", (2, 0.5, HALF, 0.7 * HALF)),
-    ("dog", (1, 0.5, 0.5, 0.5)),
-    ("Säugetier", (1, 0, 0, 0)),
-    ("unseen", (0, None, None, None))])
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("cat", (1, 1, 0.7, 1)),
+        ("a/dog", (2, 0.5, HALF, 0.7 * HALF)),
+        ("dog", (1, 0.5, 0.5, 0.5)),
+        ("Säugetier", (1, 0, 0, 0)),
+        ("unseen", (0, None, None, None)),
+    ],
+)
 def test_the_values_of_a_class(measured, name, expected):
     """boxes, Pascal AP at 0.5, COCO AP of boxes, of masks; a name that ends as another does is not mixed up."""
     assert tuple(measured[0][name]) == pytest.approx(expected, abs=1e-6)
@@ -85,8 +104,11 @@ def test_the_values_of_a_class(measured, name, expected):
 def test_the_mean_is_that_of_the_classes_that_have_boxes(measured):
     per_class, metrics = measured
     assert list(per_class) == [category["name"] for category in CATEGORIES]
-    for name, of_class in (("DetectionBoxes_Precision/mAP", "ap"), ("DetectionMasks_Precision/mAP", "mask_ap"),
-                           ("PascalBoxes_Precision/mAP@0.5IOU", "ap50")):
+    for name, of_class in (
+        ("DetectionBoxes_Precision/mAP", "ap"),
+        ("DetectionMasks_Precision/mAP", "mask_ap"),
+        ("PascalBoxes_Precision/mAP@0.5IOU", "ap50"),
+    ):
         values = [getattr(one, of_class) for one in per_class.values() if one.boxes]
         assert len(values) == 4 and metrics[name] == pytest.approx(np.mean(values), abs=1e-6), name
 

@@ -1,4 +1,5 @@
 """Which checkpoints are evaluated and when it ends, with an evaluator and a clock that are made up."""
+
 import fcntl
 import json
 import os
@@ -38,7 +39,7 @@ class Run(object):
     def __init__(self, folder, write_checkpoint, config):
         self.folder = str(folder)
         self.values, self.later, self.evaluated, self.console = {}, [], [], Said()
-        self.reported = []      # how many were evaluated each time that the report was written
+        self.reported = []  # how many were evaluated each time that the report was written
         self.images, self.slept, self.training, self.weights = 2, 0, None, "raw"
         self._write_checkpoint = write_checkpoint
         os.makedirs(self.folder)
@@ -47,8 +48,7 @@ class Run(object):
 
     def save(self, *steps, values=None):
         for step in steps:
-            self._write_checkpoint(os.path.join(self.folder, "model.ckpt-%d" % step),
-                                   *([values] if values else []))
+            self._write_checkpoint(os.path.join(self.folder, "model.ckpt-%d" % step), *([values] if values else []))
 
     def delete(self, step):
         for path in checkpoint_files.files_of(os.path.join(self.folder, "model.ckpt-%d" % step)):
@@ -66,8 +66,9 @@ class Run(object):
         self.evaluated.append(step)
         value = self.values.get(step, 0.5)
         metrics = {} if value is None else {MAP: value, MAP50: value}
-        return types.SimpleNamespace(step=step, images=self.images, metrics=metrics, per_class={},
-                                     weights=self.weights, pictures=[])
+        return types.SimpleNamespace(
+            step=step, images=self.images, metrics=metrics, per_class={}, weights=self.weights, pictures=[]
+        )
 
     class_names = {}
 
@@ -91,8 +92,9 @@ def run(tmp_path, write_checkpoint, monkeypatch, read_settings, project_dir):
         config = file.read()
     (tmp_path / "val.record").write_bytes(b"")
     config = config.replace('metrics_set: "coco_detection_metrics"', "num_examples: 2").replace(
-        "eval_input_reader {", 'eval_input_reader { tf_record_input_reader { input_path: "%s" }' % (
-            tmp_path / "val.record"))
+        "eval_input_reader {",
+        'eval_input_reader { tf_record_input_reader { input_path: "%s" }' % (tmp_path / "val.record"),
+    )
     run = Run(tmp_path / "run", write_checkpoint, config)
     now = [1000.0]
 
@@ -108,14 +110,15 @@ def run(tmp_path, write_checkpoint, monkeypatch, read_settings, project_dir):
     monkeypatch.setattr(evaluation, "_write_events", lambda folder, result: None)
     monkeypatch.setattr(report, "try_write", lambda folder, console: run.reported.append(len(run.evaluated)))
     monkeypatch.setattr(draw, "sheet", lambda *args: b"of step %d" % run.evaluated[-1])
-    monkeypatch.setattr(evaluation, "StopRequest",
-                        lambda *args, **kwargs: types.SimpleNamespace(install=lambda: None))
+    monkeypatch.setattr(evaluation, "StopRequest", lambda *args, **kwargs: types.SimpleNamespace(install=lambda: None))
     monkeypatch.setattr(evaluation, "Health", lambda: types.SimpleNamespace(beat=lambda phase: None))
 
     def evaluate(mode="until_step", **settings):
         run.console = Said()
-        return evaluation.evaluate(read_settings(DEVICE="cpu", RUN_DIR=run.folder, EVAL_MODE=mode, **settings),
-                                   run.console, [])
+        return evaluation.evaluate(
+            read_settings(DEVICE="cpu", RUN_DIR=run.folder, EVAL_MODE=mode, **settings), run.console, []
+        )
+
     run.start = evaluate
     return run
 
@@ -131,18 +134,30 @@ class TestOnce(object):
         assert run.start("once") == 0
         assert run.evaluated == [4] and "Step 4 was evaluated before." in run.console.lines
 
-    @pytest.mark.parametrize("weights, asked, told", [
-        ("raw", "0", False), ("raw (the checkpoint holds moving averages too)", "1", True),
-        ("raw (the checkpoint holds no moving averages)", "1", False),
-        ("moving-average", "1", False), ("moving-average", "0", True), ("moving-average", "", False)])
+    @pytest.mark.parametrize(
+        "weights, asked, told",
+        [
+            ("raw", "0", False),
+            ("raw (the checkpoint holds moving averages too)", "1", True),
+            ("raw (the checkpoint holds no moving averages)", "1", False),
+            ("moving-average", "1", False),
+            ("moving-average", "0", True),
+            ("moving-average", "", False),
+        ],
+    )
     def test_what_was_evaluated_with_other_weights_than_asked_for_is_said_so(self, run, weights, asked, told):
         run.save(4)
         run.weights = weights
         run.start("once")
         run.start("once", USE_MOVING_AVERAGE=asked)
         assert run.evaluated == [4]
-        assert any(line.startswith("Step 4 was evaluated before, with %s weights; delete " % weights)
-                   for line in run.console.lines) == told
+        assert (
+            any(
+                line.startswith("Step 4 was evaluated before, with %s weights; delete " % weights)
+                for line in run.console.lines
+            )
+            == told
+        )
 
     def test_without_a_checkpoint_is_refused_without_waiting(self, run):
         with pytest.raises(Refused, match="holds no checkpoint to evaluate") as refused:
@@ -230,6 +245,7 @@ class TestEachAtMostOnce(object):
             run.delete(2)
             assert checkpoint_files.problem(checkpoint, values=True) is None
             return evaluate(checkpoint, on_picture)
+
         monkeypatch.setattr(run, "evaluate", delete_and_evaluate)
         run.start()
         assert run.evaluated == [2, 6] and run.best == 2
@@ -261,6 +277,7 @@ class TestEachAtMostOnce(object):
 
         def killed(*_):
             raise KeyboardInterrupt
+
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(evaluation, "write_json", killed)
             run.start()
@@ -333,8 +350,13 @@ def test_damaged_results_are_named(run):
 
 def test_a_class_may_have_any_name():
     from rich.console import Console
-    entry = {"step": 1, "per_class_boxes": {"[bold]cat[/bold]": 3, "dog": 2}, "per_class_ap": {"dog": 0.25},
-             "per_class_ap50": {}}
+
+    entry = {
+        "step": 1,
+        "per_class_boxes": {"[bold]cat[/bold]": 3, "dog": 2},
+        "per_class_ap": {"dog": 0.25},
+        "per_class_ap50": {},
+    }
     console = Console(width=110, record=True, file=open(os.devnull, "w"))
     console.print(evaluation.table(entry))
     text = console.export_text()

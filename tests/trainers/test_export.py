@@ -1,4 +1,5 @@
 """A run is evaluated, its best checkpoint kept and exported, and the export draws boxes: one tiny run for all."""
+
 import json
 import os
 import re
@@ -12,8 +13,14 @@ from trainers import checkpoint_files, detect, export
 from trainers.compare import Detections
 from trainers.errors import Refused
 
-EXPORTED = ["export.json", "frozen_inference_graph.pb", "label_map.pbtxt", "model.tflite", "pipeline.config",
-            "saved_model"]
+EXPORTED = [
+    "export.json",
+    "frozen_inference_graph.pb",
+    "label_map.pbtxt",
+    "model.tflite",
+    "pipeline.config",
+    "saved_model",
+]
 
 
 def read_json(*parts):
@@ -52,7 +59,8 @@ class TestBest(object):
         kept = os.path.join(trained.folder, "best", "model.ckpt-%d" % best["step"])
         assert checkpoint_files.problem(kept, values=True) is None
         assert {name.split(".")[1] for name in os.listdir(os.path.dirname(kept)) if name != "best.json"} == {
-            "ckpt-%d" % best["step"]}
+            "ckpt-%d" % best["step"]
+        }
 
     def test_nothing_is_left_aside(self, trained):
         assert not os.path.exists(os.path.join(trained.folder, "eval", ".in_hand"))
@@ -74,15 +82,24 @@ class TestExport(object):
             assert compared["detections"] == 300
             assert max(compared["largest_difference"].values()) < 1e-5, name
         assert set(description["files"]) == set(EXPORTED) - {"export.json", "saved_model"} | {
-            "saved_model/saved_model.pb"}
+            "saved_model/saved_model.pb"
+        }
 
     def test_the_weights_are_the_evaluations_and_named(self, exported):
         assert "Taking the raw (the checkpoint holds moving averages too) weights." in exported.lines
 
     def test_the_flag_may_have_changed_since_the_training(self, tiny, trained, tmp_path):
         """From averages wanted to a checkpoint that has them; the edited config of the user plays no part."""
-        averaged = tiny("export", trained.folder, "--checkpoint", "newest", "--out", tmp_path / "averaged",
-                        USE_MOVING_AVERAGE="1", PIPELINE_CONFIG="configs/none.config")
+        averaged = tiny(
+            "export",
+            trained.folder,
+            "--checkpoint",
+            "newest",
+            "--out",
+            tmp_path / "averaged",
+            USE_MOVING_AVERAGE="1",
+            PIPELINE_CONFIG="configs/none.config",
+        )
         assert averaged.code == 0, averaged.console
         assert "Taking the moving-average weights." in averaged.lines
         assert read_json(tmp_path, "averaged", "export.json")["step"] == 6
@@ -117,8 +134,9 @@ def test_quantised_training_on_two_clones_exports_a_uint8_file(tiny, tiny_config
     config = tiny_config(("eval_config {", quantised + " eval_config {"))
     folder = tmp_path / "run"
     # After three steps scores are still near the 0.5 they begin with, so that there is much to find again.
-    trained = tiny("train", folder, TRAINER="clone", PIPELINE_CONFIG=config, USE_MOVING_AVERAGE="0", NUM_STEPS="3",
-                   SEED="3")
+    trained = tiny(
+        "train", folder, TRAINER="clone", PIPELINE_CONFIG=config, USE_MOVING_AVERAGE="0", NUM_STEPS="3", SEED="3"
+    )
     assert trained.code == 0, trained.console
     done = tiny("export", folder, USE_MOVING_AVERAGE="1")
     assert done.code == 0, done.console
@@ -150,22 +168,49 @@ class TestDetect(object):
         (source / "other").mkdir()
         image.save(str(source / "other" / "flat.png"))
         (source / "broken.jpg").write_bytes((source / "turned.jpg").read_bytes()[:400])
-        model, = (os.path.join(exported.folder, "export", name)
-                  for name in os.listdir(os.path.join(exported.folder, "export")))
-        broken = os.path.join(os.fsencode(str(source)), b"bro\xffken.jpg")      # no text in UTF-8
+        (model,) = (
+            os.path.join(exported.folder, "export", name)
+            for name in os.listdir(os.path.join(exported.folder, "export"))
+        )
+        broken = os.path.join(os.fsencode(str(source)), b"bro\xffken.jpg")  # no text in UTF-8
         os.rename(str(source / "broken.jpg"), broken)
-        return tiny("detect", "", "--model", model, "--out", out, "--min-score", "0", source / "turned.jpg",
-                    os.fsdecode(broken), source / "flat.gif", source / "other" / "flat.png", source / "print.jpg",
-                    source / "gray.png", source / "empty.jpg", source / "folder.jpg", source / "missing.jpg"), out
+        return tiny(
+            "detect",
+            "",
+            "--model",
+            model,
+            "--out",
+            out,
+            "--min-score",
+            "0",
+            source / "turned.jpg",
+            os.fsdecode(broken),
+            source / "flat.gif",
+            source / "other" / "flat.png",
+            source / "print.jpg",
+            source / "gray.png",
+            source / "empty.jpg",
+            source / "folder.jpg",
+            source / "missing.jpg",
+        ), out
 
     def test_unusable_pictures_are_listed_and_the_others_done(self, drawn):
         done, out = drawn
         assert done.code == 3, done.console
         results = read_json(out, "detections.json")
         assert [os.path.basename(one["file"]) for one in results["failed"]] == [
-            "bro\udcffken.jpg", "empty.jpg", "folder.jpg", "missing.jpg"]
+            "bro\udcffken.jpg",
+            "empty.jpg",
+            "folder.jpg",
+            "missing.jpg",
+        ]
         assert [one["drawn"] for one in results["pictures"]] == [
-            "turned.jpg", "flat.png", "flat-2.png", "print.jpg", "gray.png"]
+            "turned.jpg",
+            "flat.png",
+            "flat-2.png",
+            "print.jpg",
+            "gray.png",
+        ]
         assert r"bro\udcffken.jpg: the picture cannot be decoded" in done.console
         assert "empty.jpg: the picture file is empty." in done.console
 
@@ -192,13 +237,18 @@ def test_detections_below_the_score_are_left_out_and_boxes_are_in_pixels(tmp_pat
     class Model(object):
         def detect(self, picture):
             assert picture.shape == (40, 80, 3)
-            return Detections(np.array([[0, 0, 1, 1], [0.25, 0.5, 0.5, 1], [0, 0, 0.5, 0.5]]),
-                              np.array([0.9, 0.5, 0.4]), np.array([2, 9, 1]))
+            return Detections(
+                np.array([[0, 0, 1, 1], [0.25, 0.5, 0.5, 1], [0, 0, 0.5, 0.5]]),
+                np.array([0.9, 0.5, 0.4]),
+                np.array([2, 9, 1]),
+            )
+
     Image.new("RGB", (80, 40)).save(str(tmp_path / "seen.png"))
     found = detect._detect(Model(), {1: "cat", 2: "dog"}, str(tmp_path / "seen.png"), str(tmp_path / "out.png"), 0.5)
     assert found["detections"] == [
         {"class": "dog", "id": 2, "score": 0.9, "box_pixels": {"ymin": 0, "xmin": 0, "ymax": 40, "xmax": 80}},
-        {"class": "class 9", "id": 9, "score": 0.5, "box_pixels": {"ymin": 10, "xmin": 40, "ymax": 20, "xmax": 80}}]
+        {"class": "class 9", "id": 9, "score": 0.5, "box_pixels": {"ymin": 10, "xmin": 40, "ymax": 20, "xmax": 80}},
+    ]
     assert Image.open(str(tmp_path / "out.png")).getbbox() == (0, 0, 80, 40)
 
 
@@ -232,23 +282,32 @@ class TestInHand(object):
 
 
 @pytest.mark.training
-@pytest.mark.parametrize("name, content, sentence", [
-    ("frozen_inference_graph.pb", b"", "frozen_inference_graph.pb cannot be read as a frozen graph: it has no "),
-    ("label_map.pbtxt", b"item {", "label_map.pbtxt cannot be read as a label map: it is no text proto.")])
+@pytest.mark.parametrize(
+    "name, content, sentence",
+    [
+        ("frozen_inference_graph.pb", b"", "frozen_inference_graph.pb cannot be read as a frozen graph: it has no "),
+        ("label_map.pbtxt", b"item {", "label_map.pbtxt cannot be read as a label map: it is no text proto."),
+    ],
+)
 def test_a_damaged_export_is_named(name, content, sentence, tiny, exported, tmp_path):
-    model, = (os.path.join(exported.folder, "export", one)
-              for one in os.listdir(os.path.join(exported.folder, "export")))
+    (model,) = (
+        os.path.join(exported.folder, "export", one) for one in os.listdir(os.path.join(exported.folder, "export"))
+    )
     shutil.copytree(model, str(tmp_path / "export"))
     (tmp_path / "export" / name).write_bytes(content)
     refused = tiny("detect", "", "--model", tmp_path / "export", "--out", tmp_path / "out", "a.jpg")
     assert refused.code == 2 and sentence in refused.console
 
 
-@pytest.mark.parametrize("arguments, sentence", [
-    (["export", "--checkpoint", "nowhere/model.ckpt-1"], "There is no checkpoint nowhere/model.ckpt-1"),
-    (["export"], "holds no run (no pipeline.config in it)"),
-    (["detect", "--model", "nowhere", "a.jpg"], "nowhere is not the folder of an export"),
-    (["detect", "--model", "nowhere", "--min-score", "2", "a.jpg"], "between 0 and 1")])
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["export", "--checkpoint", "nowhere/model.ckpt-1"], "There is no checkpoint nowhere/model.ckpt-1"),
+        (["export"], "holds no run (no pipeline.config in it)"),
+        (["detect", "--model", "nowhere", "a.jpg"], "nowhere is not the folder of an export"),
+        (["detect", "--model", "nowhere", "--min-score", "2", "a.jpg"], "between 0 and 1"),
+    ],
+)
 def test_what_makes_no_sense_is_refused_before_tensorflow_is_loaded(arguments, sentence, tiny, tmp_path):
     refused = tiny(arguments[0], tmp_path, *arguments[1:])
     assert refused.code == 2 and sentence in refused.console

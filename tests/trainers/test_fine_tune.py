@@ -1,4 +1,5 @@
 """A fine_tune_checkpoint is restored as said, or refused before the first step."""
+
 import os
 
 import pytest
@@ -7,8 +8,13 @@ from trainers.errors import Refused
 
 EXTRACTOR = "FeatureExtractor/TinySsd/"
 SHAPES = {"first/weights": [16, 16, 3, 8], "second/weights": [3, 3, 8, 8]}
-SHAPES.update({"%s/BatchNorm/%s" % (layer, name): [8] for layer in ("first", "second")
-               for name in ("beta", "gamma", "moving_mean", "moving_variance")})
+SHAPES.update(
+    {
+        "%s/BatchNorm/%s" % (layer, name): [8]
+        for layer in ("first", "second")
+        for name in ("beta", "gamma", "moving_mean", "moving_variance")
+    }
+)
 AVERAGE = "/ExponentialMovingAverage"
 
 
@@ -16,6 +22,7 @@ def save(folder, shapes):
     """Path of a checkpoint of random values with these names and shapes, an optimizer's slot and a global step."""
     import numpy as np
     import tensorflow.compat.v1 as tf
+
     random = np.random.RandomState(5)
     with tf.Graph().as_default(), tf.Session() as session:
         for name, shape in shapes.items():
@@ -28,6 +35,7 @@ def save(folder, shapes):
 
 def read(checkpoint):
     import tensorflow.compat.v1 as tf
+
     reader = tf.train.load_checkpoint(checkpoint)
     return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
@@ -37,6 +45,7 @@ class Model(object):
 
     def __init__(self, names=("a", "b")):
         import tensorflow.compat.v1 as tf
+
         with tf.variable_scope("net"):
             self.variables = {name: tf.get_variable(name, [2]) for name in names}
             tf.get_variable("a/Momentum", [2])
@@ -50,7 +59,9 @@ def restored(checkpoint, checkpoint_type="detection", build=Model):
     """(what restore_map gives, the sentences) of a watched Model."""
     import tensorflow.compat.v1 as tf
     from object_detection.protos import train_pb2
+
     from trainers import fine_tune
+
     said = []
     with tf.Graph().as_default():
         model = fine_tune.watched(build, train_pb2.TrainConfig(fine_tune_checkpoint=checkpoint), said.append)()
@@ -65,8 +76,9 @@ class TestWatched(object):
         checkpoint = save(tmp_path, {"net/a": [2], "net/b": [2]})
         found, said = restored(checkpoint)
         assert sorted(found) == ["net/a", "net/b"]
-        assert said == ["Fine-tuning: restored 2 of 2 variables from %s (fine_tune_checkpoint_type: detection)." %
-                        checkpoint]
+        assert said == [
+            "Fine-tuning: restored 2 of 2 variables from %s (fine_tune_checkpoint_type: detection)." % checkpoint
+        ]
 
     def test_what_is_missing_or_of_another_shape_is_named(self, tmp_path):
         found, said = restored(save(tmp_path, {"net/a": [2], "net/b": [3]}))
@@ -103,19 +115,27 @@ class TestWatched(object):
 
 
 # The same on one device takes as long again and shows less: it is left to the long tests.
-@pytest.mark.parametrize("trainer, devices", [
-    pytest.param(trainer, devices, marks=pytest.mark.training if devices == "2" else pytest.mark.long)
-    for devices in ("2", "1") for trainer in ("mirrored", "clone")])
-def test_values_and_their_averages_are_the_checkpoints_at_the_first_step(trainer, devices, tiny_training, tiny_config,
-                                                                         tmp_path):
+@pytest.mark.parametrize(
+    "trainer, devices",
+    [
+        pytest.param(trainer, devices, marks=pytest.mark.training if devices == "2" else pytest.mark.long)
+        for devices in ("2", "1")
+        for trainer in ("mirrored", "clone")
+    ],
+)
+def test_values_and_their_averages_are_the_checkpoints_at_the_first_step(
+    trainer, devices, tiny_training, tiny_config, tmp_path
+):
     pretrained = {EXTRACTOR + name: shape for name, shape in SHAPES.items() if name != "second/BatchNorm/beta"}
     checkpoint = save(tmp_path, pretrained)
     # With nothing learned, and statistics that keep what they have, one step changes no value.
     # By its path, or as a model of the zoo that was fetched before, which brings its type along.
     of_the_zoo = trainer == "clone"
-    config = tiny_config(("learning_rate: 0.01", "learning_rate: 0"), ("decay: 0.5", "decay: 1"),
-                         ("batch_size: 8", "batch_size: 8" if of_the_zoo else
-                          'batch_size: 8 fine_tune_checkpoint_type: "detection"'))
+    config = tiny_config(
+        ("learning_rate: 0.01", "learning_rate: 0"),
+        ("decay: 0.5", "decay: 1"),
+        ("batch_size: 8", "batch_size: 8" if of_the_zoo else 'batch_size: 8 fine_tune_checkpoint_type: "detection"'),
+    )
     named = checkpoint
     if of_the_zoo:
         named, folder = "ssd_mobilenet_v1_coco", tmp_path / "zoo" / "ssd_mobilenet_v1_coco_2018_01_28"
@@ -123,8 +143,15 @@ def test_values_and_their_averages_are_the_checkpoints_at_the_first_step(trainer
         os.rename(os.path.dirname(checkpoint), str(folder))
         checkpoint = str(folder / "model.ckpt")
     run = tmp_path / "run"
-    done = tiny_training(run, TRAINER=trainer, NUM_GPUS=devices, NUM_STEPS="1", PIPELINE_CONFIG=config,
-                         FINE_TUNE_CHECKPOINT=named, DATA_DIR=str(tmp_path))
+    done = tiny_training(
+        run,
+        TRAINER=trainer,
+        NUM_GPUS=devices,
+        NUM_STEPS="1",
+        PIPELINE_CONFIG=config,
+        FINE_TUNE_CHECKPOINT=named,
+        DATA_DIR=str(tmp_path),
+    )
     assert done.code == 0, done.console
     assert done.console.count("Fine-tuning: restored 9 of 10 variables from %s" % checkpoint) == 1
     assert done.console.count("  Not in the checkpoint: %ssecond/BatchNorm/beta.\n" % EXTRACTOR) == 1
@@ -132,13 +159,15 @@ def test_values_and_their_averages_are_the_checkpoints_at_the_first_step(trainer
     assert [name for name in pretrained if (before[name] != after[name]).any()] == []
     averages = [name for name in after if name.endswith(AVERAGE)]
     assert len(averages) == 14
-    assert [name for name in averages if (after[name] != after[name[:-len(AVERAGE)]]).any()] == []
+    assert [name for name in averages if (after[name] != after[name[: -len(AVERAGE)]]).any()] == []
 
 
-@pytest.mark.parametrize("trainer", [pytest.param("mirrored", marks=pytest.mark.training),
-                                     pytest.param("clone", marks=pytest.mark.long)])
-def test_a_checkpoint_of_the_wrong_type_ends_with_2_before_the_first_step(trainer, tiny_training, tiny_config,
-                                                                          tmp_path):
+@pytest.mark.parametrize(
+    "trainer", [pytest.param("mirrored", marks=pytest.mark.training), pytest.param("clone", marks=pytest.mark.long)]
+)
+def test_a_checkpoint_of_the_wrong_type_ends_with_2_before_the_first_step(
+    trainer, tiny_training, tiny_config, tmp_path
+):
     checkpoint = save(tmp_path, {"TinySsd/" + name: shape for name, shape in SHAPES.items()})
     config = tiny_config(("batch_size: 8", 'batch_size: 8 fine_tune_checkpoint_type: "detection"'))
     done = tiny_training(tmp_path / "run", TRAINER=trainer, PIPELINE_CONFIG=config, FINE_TUNE_CHECKPOINT=checkpoint)

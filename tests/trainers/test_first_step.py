@@ -1,4 +1,5 @@
 """What is left out before the first step comes back after it, and is not needed."""
+
 import gc
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 @pytest.mark.tensorflow
 def test_garbage_is_collected_again_from_the_first_step_on():
     from trainers import first_step
+
     with first_step.without_garbage_collection():
         assert not gc.isenabled()
         first_step.CollectsGarbageAgain().after_run(None, None)
@@ -16,6 +18,7 @@ def test_garbage_is_collected_again_from_the_first_step_on():
 @pytest.mark.tensorflow
 def test_garbage_is_collected_again_after_an_error():
     from trainers import first_step
+
     with pytest.raises(ValueError):
         with first_step.without_garbage_collection():
             raise ValueError
@@ -25,7 +28,9 @@ def test_garbage_is_collected_again_after_an_error():
 @pytest.mark.tensorflow
 def test_a_scaffold_asks_no_variable_whether_it_is_initialised():
     import tensorflow.compat.v1 as tf
+
     from trainers import first_step
+
     with tf.Graph().as_default() as graph:
         first_step.skip_ready_checks()
         variable = tf.get_variable("weights", [2])
@@ -39,5 +44,6 @@ def test_a_scaffold_asks_no_variable_whether_it_is_initialised():
 @pytest.mark.tensorflow
 def test_a_graph_is_optimised_once():
     from trainers import devices
+
     chosen = devices.Devices("cpu", 1, "-1", ("/cpu:0",))
     assert devices.session_config(chosen).graph_options.rewrite_options.meta_optimizer_iterations == 1

@@ -1,4 +1,5 @@
 """GPUs made up at NVML's boundary, the module pynvml: what is said of their use, and what of NVML's failures."""
+
 import inspect
 import sys
 import time
@@ -6,9 +7,10 @@ import types
 
 import pytest
 
-from trainers import devices as device_choice, gpu_use, gpus
+from trainers import devices as device_choice
+from trainers import gpu_use, gpus
 
-MIB = 2 ** 20
+MIB = 2**20
 
 
 class Error(Exception):
@@ -19,6 +21,7 @@ class Error(Exception):
 
 class Nvml(types.ModuleType):
     """pynvml for GPUs of which each is [uuid, percent, bytes in use]; an Error in place of an answer is raised."""
+
     NVMLError = Error
     NVML_ERROR_NOT_SUPPORTED = 3
 
@@ -66,16 +69,18 @@ class Nvml(types.ModuleType):
         return types.SimpleNamespace(gpu=self._answer(handle, 1), memory=99)
 
     def nvmlDeviceGetMemoryInfo(self, handle):
-        return types.SimpleNamespace(total=10 ** 12, free=5, used=self._answer(handle, 2))
+        return types.SimpleNamespace(total=10**12, free=5, used=self._answer(handle, 2))
 
 
 @pytest.fixture
 def nvml(monkeypatch):
     """function(*gpus, **how) -> Nvml, which is what `import pynvml` gives from then on."""
+
     def install(*listed, **how):
         made = Nvml(*listed, **how)
         monkeypatch.setitem(sys.modules, "pynvml", made)
         return made
+
     return install
 
 
@@ -89,6 +94,7 @@ def watch(monkeypatch):
     def make(entries):
         said = []
         return gpu_use.GpuWatch(entries, said.append), said
+
     return make
 
 
@@ -124,11 +130,19 @@ def fed(samples, spans):
 
 def test_the_module_asked_is_made_like_that():
     import pynvml
-    for name in ("nvmlInit", "nvmlShutdown", "nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex", "nvmlDeviceGetUUID",
-                 "nvmlDeviceGetUtilizationRates", "nvmlDeviceGetMemoryInfo"):
+
+    for name in (
+        "nvmlInit",
+        "nvmlShutdown",
+        "nvmlDeviceGetCount",
+        "nvmlDeviceGetHandleByIndex",
+        "nvmlDeviceGetUUID",
+        "nvmlDeviceGetUtilizationRates",
+        "nvmlDeviceGetMemoryInfo",
+    ):
         ours = inspect.signature(getattr(Nvml(), name)).parameters
         theirs = inspect.signature(getattr(pynvml, name)).parameters
-        assert list(theirs)[:len(ours)] == list(ours), name
+        assert list(theirs)[: len(ours)] == list(ours), name
     assert pynvml.NVML_ERROR_NOT_SUPPORTED == 3
     assert issubclass(pynvml.NVMLError_NotSupported, pynvml.NVMLError)
     assert {"gpu", "memory"} <= {name for name, _ in pynvml.c_nvmlUtilization_t._fields_}
@@ -163,10 +177,14 @@ def test_on_the_cpu_nothing_is_asked(nvml, watch, two_cpus):
     assert (made.asked, said) == (0, [])
 
 
-@pytest.mark.parametrize("install, why", [
-    (lambda nvml, monkeypatch: monkeypatch.setitem(sys.modules, "pynvml", None), "it is not installed"),
-    (lambda nvml, monkeypatch: nvml(("GPU-aaaa", 1, 1), init_error=9), "Driver Not Loaded"),
-    (lambda nvml, monkeypatch: nvml(("GPU-aaaa", 1, 1)), "it lists 1 GPUs, and not all of 0, 1")])
+@pytest.mark.parametrize(
+    "install, why",
+    [
+        (lambda nvml, monkeypatch: monkeypatch.setitem(sys.modules, "pynvml", None), "it is not installed"),
+        (lambda nvml, monkeypatch: nvml(("GPU-aaaa", 1, 1), init_error=9), "Driver Not Loaded"),
+        (lambda nvml, monkeypatch: nvml(("GPU-aaaa", 1, 1)), "it lists 1 GPUs, and not all of 0, 1"),
+    ],
+)
 def test_without_library_driver_or_gpu_nothing_is_shown_and_the_log_says_why(nvml, watch, monkeypatch, install, why):
     install(nvml, monkeypatch)
     watched, said = watch(["0", "1"])
@@ -214,16 +232,23 @@ def test_an_idle_gpu_is_named_once_and_a_busy_one_is_not(nvml, watch):
 STEP_BY_STEP = [(second, second + 1) for second in range(100)]
 
 
-@pytest.mark.parametrize("percents, spans, idle", [
-    ([0] * 59, STEP_BY_STEP, []),
-    ([0] * 100, STEP_BY_STEP, [("0", 0.0)]),
-    # 6 % on the mean of a minute, though most seconds show nothing
-    (([0] * 5 + [60] + [0] * 4) * 10, STEP_BY_STEP[:60], []),
-    # A minute of saving between steps is not one of training.
-    ([80] * 30 + [0] * 70, STEP_BY_STEP[:30] + [(95, 96)], []),
-    # Nor are short saves every few steps, if they came to most of the time.
-    ([9, 9, 9, 0, 0, 0, 0, 0, 0, 0] * 30, [span for ten in range(0, 300, 10) for span in (
-        (ten, ten + 1), (ten + 1, ten + 2), (ten + 2, ten + 2.9))], [])])
+@pytest.mark.parametrize(
+    "percents, spans, idle",
+    [
+        ([0] * 59, STEP_BY_STEP, []),
+        ([0] * 100, STEP_BY_STEP, [("0", 0.0)]),
+        # 6 % on the mean of a minute, though most seconds show nothing
+        (([0] * 5 + [60] + [0] * 4) * 10, STEP_BY_STEP[:60], []),
+        # A minute of saving between steps is not one of training.
+        ([80] * 30 + [0] * 70, STEP_BY_STEP[:30] + [(95, 96)], []),
+        # Nor are short saves every few steps, if they came to most of the time.
+        (
+            [9, 9, 9, 0, 0, 0, 0, 0, 0, 0] * 30,
+            [span for ten in range(0, 300, 10) for span in ((ten, ten + 1), (ten + 1, ten + 2), (ten + 2, ten + 2.9))],
+            [],
+        ),
+    ],
+)
 def test_a_minute_of_steps_is_what_is_judged(percents, spans, idle):
     watched = fed(heard(*percents), spans)
     assert watched.newly_idle() == idle

@@ -1,4 +1,5 @@
 """The wait for input, of steps whose input or whose work is slow on purpose."""
+
 import statistics
 import time
 
@@ -11,9 +12,11 @@ SLOW = 0.3
 
 def after(tf, secs, value):
     """The value, `secs` later."""
+
     def sleep(given):
         time.sleep(secs)
         return given
+
     return tf.py_func(sleep, [value], tf.float32)
 
 
@@ -33,15 +36,16 @@ def queue(tf, secs):
 
 
 @pytest.mark.parametrize("take", [iterator, queue])
-@pytest.mark.parametrize("input_secs, work_secs, least, most", [
-    (SLOW, 0, SLOW / 2, 2 * SLOW), (0, SLOW, 0, SLOW / 2)])
+@pytest.mark.parametrize("input_secs, work_secs, least, most", [(SLOW, 0, SLOW / 2, 2 * SLOW), (0, SLOW, 0, SLOW / 2)])
 def test_a_slow_input_is_waited_for_and_slow_work_is_not(take, input_secs, work_secs, least, most):
     import tensorflow.compat.v1 as tf
+
     from trainers import input_wait
+
     with tf.Graph().as_default():
         loss = after(tf, work_secs, take(tf, input_secs))
         times = input_wait.times(loss)
-        assert len(times) == 2      # the start, and the one batch; not what fills the queue
+        assert len(times) == 2  # the start, and the one batch; not what fills the queue
         with tf.train.MonitoredSession() as session:
             waited = [input_wait.secs(session.run([loss, times])[1]) for _ in range(6)][1:]
     # Not the mean, which one pause of a busy machine moves.
@@ -50,6 +54,8 @@ def test_a_slow_input_is_waited_for_and_slow_work_is_not(take, input_secs, work_
 
 def test_a_step_without_input_waits_for_none():
     import tensorflow.compat.v1 as tf
+
     from trainers import input_wait
+
     with tf.Graph().as_default():
         assert input_wait.secs(input_wait.times(tf.constant(1.0))) is None

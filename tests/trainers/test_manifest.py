@@ -1,4 +1,5 @@
 """run.json says what a run was made of, and `python -m trainers.manifest diff` what tells two apart."""
+
 import json
 import os
 import subprocess
@@ -14,15 +15,25 @@ from trainers.devices import Devices
 def start(dataset, project_dir, read_settings):
     """function(folder, batch_size, **settings): run.json as a training writes it at its start."""
     from trainers import pipeline
+
     config_path = os.path.join(project_dir, "configs", "ssd_mobilenet_v1_mini_pets.config")
 
     def write(folder, batch_size=16, start_step=0, **settings):
         folder.mkdir(exist_ok=True)
         config = pipeline.parse(config_path)
         config.train_config.batch_size = batch_size
-        manifest.start(str(folder), read_settings(**settings), config, dataset,
-                       Devices("cpu", 2, "-1", ("/cpu:0", "/cpu:1")), config_path, ["batch_size: 16 -> 8"], start_step)
+        manifest.start(
+            str(folder),
+            read_settings(**settings),
+            config,
+            dataset,
+            Devices("cpu", 2, "-1", ("/cpu:0", "/cpu:1")),
+            config_path,
+            ["batch_size: 16 -> 8"],
+            start_step,
+        )
         return json.loads((folder / "run.json").read_text())
+
     return write
 
 
@@ -57,7 +68,9 @@ def test_a_run_that_is_gone_on_with_keeps_how_it_was_started_and_ended_before(st
     start(tmp_path / "run", start_step=7)
     again = start(tmp_path / "run", start_step=7)
     assert [(one["start_step"], one.get("step"), one["outcome"]) for one in again["earlier"]] == [
-        (0, 7, "stopped"), (7, None, "running")]
+        (0, 7, "stopped"),
+        (7, None, "running"),
+    ]
 
 
 def test_an_image_tells_what_it_was_built_from(tmp_path, monkeypatch):
@@ -72,9 +85,14 @@ def test_code_outside_of_git_and_of_an_image_is_not_guessed(tmp_path, monkeypatc
 
 
 def diff(*arguments):
-    done = subprocess.run([sys.executable, "-m", "trainers.manifest", "diff"] + [str(one) for one in arguments],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True,
-                          cwd=manifest.PROJECT_DIR, env=dict(os.environ, COLUMNS="200"))
+    done = subprocess.run(
+        [sys.executable, "-m", "trainers.manifest", "diff"] + [str(one) for one in arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+        cwd=manifest.PROJECT_DIR,
+        env=dict(os.environ, COLUMNS="200"),
+    )
     return done.returncode, done.stdout
 
 
@@ -94,29 +112,41 @@ def test_every_difference_is_named_with_both_values(start, tmp_path):
     code, shown = diff(tmp_path / "one", tmp_path / "other" / "run.json")
     rows = [line.split() for line in shown.splitlines()]
     assert code == 1
-    assert [row for row in rows if row and row[0] in ("settings.seed", "settings.trainer",
-                                                      "config.train_config.batch_size")] == [
-        ["config.train_config.batch_size", "16", "8"], ["settings.seed", "3", "None"],
-        ["settings.trainer", "mirrored", "clone"]]
+    assert [
+        row for row in rows if row and row[0] in ("settings.seed", "settings.trainer", "config.train_config.batch_size")
+    ] == [
+        ["config.train_config.batch_size", "16", "8"],
+        ["settings.seed", "3", "None"],
+        ["settings.trainer", "mirrored", "clone"],
+    ]
 
 
 def test_a_shard_of_other_content_is_a_difference():
     def of(sha256):
         return {"dataset": {"shards": {"train": [{"file": "a", "sha256": sha256}]}}}
+
     assert manifest.differences(of("1"), of("2")) == [("dataset.shards.train.a.sha256", "1", "2")]
     assert manifest.differences(of("1"), of("1")) == []
 
 
 def test_fields_of_repeated_messages_are_told_apart():
     def of(*steps):
-        return {"config": ["a {"] + [line for step in steps for line in ("  schedule {", "    step: %d" % step, "  }")]
-                + ["}"]}
+        return {
+            "config": ["a {"]
+            + [line for step in steps for line in ("  schedule {", "    step: %d" % step, "  }")]
+            + ["}"]
+        }
+
     assert manifest.differences(of(1, 2), of(1, 3, 4)) == [
-        ("config.a.schedule[1].step", "2", "3"), ("config.a.schedule[2].step", manifest.ABSENT, "4")]
+        ("config.a.schedule[1].step", "2", "3"),
+        ("config.a.schedule[2].step", manifest.ABSENT, "4"),
+    ]
 
 
-@pytest.mark.parametrize("content, words", [(None, "is not there or is no run.json"), ("[1]", "is no run.json"),
-                                            ("{", "is damaged: it is no JSON")])
+@pytest.mark.parametrize(
+    "content, words",
+    [(None, "is not there or is no run.json"), ("[1]", "is no run.json"), ("{", "is damaged: it is no JSON")],
+)
 def test_what_is_no_manifest_is_refused_with_what_to_name(content, words, tmp_path):
     if content is not None:
         (tmp_path / "run.json").write_text(content)

@@ -1,4 +1,5 @@
 """A model with instance masks, from its training to pictures with its masks drawn: one tiny run for all."""
+
 import glob
 import io
 import json
@@ -16,8 +17,12 @@ CLASSES = {"Bengal", "pug", "Siamese"}
 def settings(with_masks, project_dir):
     """Seeded: what three steps make of weights of chance may draw no mask at all, or only boxes too far off to have
     a mask loss."""
-    return dict(DATASET=str(with_masks), BATCH_SIZE="2", SEED="2", PIPELINE_CONFIG=os.path.join(
-        project_dir, "tests", "trainers", "scenarios", "tiny_mask_rcnn.config"))
+    return dict(
+        DATASET=str(with_masks),
+        BATCH_SIZE="2",
+        SEED="2",
+        PIPELINE_CONFIG=os.path.join(project_dir, "tests", "trainers", "scenarios", "tiny_mask_rcnn.config"),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +40,7 @@ def exported(tiny, evaluated, settings):
 
 def test_masks_are_measured_each_class_and_shown(evaluated):
     assert evaluated.code == 0, evaluated.console
-    entry, = evaluated.metrics()["evaluations"]
+    (entry,) = evaluated.metrics()["evaluations"]
     assert 0 <= entry["metrics"]["DetectionMasks_Precision/mAP"] <= 1
     assert entry["metrics"]["Loss/BoxClassifierLoss/mask_loss"] > 0
     assert set(entry["per_class_mask_ap"]) == set(entry["per_class_ap"]) == set(entry["per_class_boxes"]) == CLASSES
@@ -49,12 +54,15 @@ def test_what_masks_are_held_against_is_what_the_records_hold(evaluated, with_ma
     """At each picture's own size, although the model sees all of them squeezed into 96 x 96."""
     from data_prep import records
     from trainers import pipeline
+
     config = pipeline.parse(os.path.join(evaluated.folder, "pipeline.config"))
     monkeypatch.syspath_prepend(os.path.join(project_dir, "tests", "trainers", "scenarios"))
     import tensorflow.compat.v1 as tf
     import tiny_ssd
     from object_detection.utils import config_util
+
     from trainers import evaluate
+
     tiny_ssd.register()
     evaluator = evaluate.Evaluator(config_util.create_configs_from_pipeline_proto(config), tf.ConfigProto(), pictures=9)
     pictures = evaluator.evaluate(os.path.join(evaluated.folder, "model.ckpt-3"), lambda count: None).pictures
@@ -62,7 +70,8 @@ def test_what_masks_are_held_against_is_what_the_records_hold(evaluated, with_ma
     for path in glob.glob(str(with_masks / "*_val.record-*")):
         for features in map(records.decode, records.read(path)):
             recorded[features["image/source_id"][0].decode("utf-8")] = [
-                np.asarray(Image.open(io.BytesIO(mask))) > 0 for mask in features["image/object/mask"]]
+                np.asarray(Image.open(io.BytesIO(mask))) > 0 for mask in features["image/object/mask"]
+            ]
     assert len(pictures) == 9
     for picture in pictures:
         for mask, own in zip(picture.true_masks > 0, recorded[picture.source_id]):
@@ -84,18 +93,29 @@ def test_a_file_with_other_masks_is_an_error(tiny, exported, settings, tmp_path)
     spoilt = tiny("export", exported.folder, "--out", tmp_path / "spoilt", SPOIL="masks", **settings)
     assert spoilt.code == 1, spoilt.console
     assert "0 detections have no match, coordinates differ by up to 0, scores by up to 0, masks by up to 0." in (
-        spoilt.console)
+        spoilt.console
+    )
     assert not (tmp_path / "spoilt").exists()
 
 
 def test_masks_are_drawn_and_written_down_as_coco_reads_them(tiny, exported, mini, tmp_path):
     from pycocotools import mask as coco_masks
+
     source = str(mini / "raw" / "images" / "pug_1.jpg")
-    done = tiny("detect", "", "--model", os.path.join(exported.folder, "export", "3"), "--out", tmp_path / "drawn",
-                "--min-score", "0.001", source)
+    done = tiny(
+        "detect",
+        "",
+        "--model",
+        os.path.join(exported.folder, "export", "3"),
+        "--out",
+        tmp_path / "drawn",
+        "--min-score",
+        "0.001",
+        source,
+    )
     assert done.code == 0, done.console
     with open(str(tmp_path / "drawn" / "detections.json")) as file:
-        found, = json.load(file)["pictures"]
+        (found,) = json.load(file)["pictures"]
     assert found["detections"]
     inside = np.zeros((found["height"], found["width"]), bool)
     for one in found["detections"]:

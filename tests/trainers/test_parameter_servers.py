@@ -1,4 +1,5 @@
 """Parameter servers: where the variables are, who can reach them, and that none outlives its training."""
+
 import os
 import re
 import signal
@@ -32,7 +33,7 @@ if sys.argv[3] == "exec":
     os.execvp("sleep", ["sleep", "600"])
 time.sleep(600)
 """
-GONE_SECS = 60      # on a busy machine too; what is not ended stays for longer
+GONE_SECS = 60  # on a busy machine too; what is not ended stays for longer
 
 
 def servers_of(pid):
@@ -80,8 +81,12 @@ def parent(project_dir):
 
     def start(count, how_far, then):
         environ = dict(os.environ, PYTHONPATH=project_dir, http_proxy="http://127.0.0.1:9")
-        process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", PARENT, str(count), how_far, then],
-                                   env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", PARENT, str(count), how_far, then],
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         started.append(process)
         assert len(process.stdout.readline().split()) == count
         return process
@@ -96,8 +101,13 @@ def parent(project_dir):
 def other_address():
     """An IPv4 address of this machine beside 127.0.0.1, or None."""
     import psutil
-    addresses = [address.address for interface in psutil.net_if_addrs().values() for address in interface
-                 if address.family == socket.AF_INET and not address.address.startswith("127.")]
+
+    addresses = [
+        address.address
+        for interface in psutil.net_if_addrs().values()
+        for address in interface
+        if address.family == socket.AF_INET and not address.address.startswith("127.")
+    ]
     return addresses[0] if addresses else None
 
 
@@ -137,8 +147,9 @@ def test_a_port_that_nobody_listens_on_cannot_be_closed():
 def test_parameter_servers_are_refused_with_the_mirrored_trainer(trainer):
     with pytest.raises(settings.SettingsRefused) as refused:
         settings.read({"PS_TASKS": "2", "TRAINER": trainer})
-    assert refused.value.errors == ["PS_TASKS=2: the mirrored trainer keeps the variables on its devices; set "
-                                    "TRAINER=clone, or leave PS_TASKS out."]
+    assert refused.value.errors == [
+        "PS_TASKS=2: the mirrored trainer keeps the variables on its devices; set TRAINER=clone, or leave PS_TASKS out."
+    ]
     assert settings.read({"PS_TASKS": "0", "TRAINER": trainer}).ps_tasks == 0
     assert settings.read({"PS_TASKS": "2", "TRAINER": "clone"}).ps_tasks == 2
 
@@ -168,7 +179,7 @@ def test_servers_end_with_an_error_of_the_training(parent):
 def test_servers_end_when_their_training_becomes_another_program(parent):
     process = parent(2, "connect", "exec")
     assert all_gone(process.pid)
-    assert process.poll() is None     # so it was not its death that ended them
+    assert process.poll() is None  # so it was not its death that ended them
 
 
 @pytest.fixture(scope="module")
@@ -178,8 +189,14 @@ def begun(tiny_training, tmp_path_factory):
     with open(TINY_CONFIG) as source:
         text = source.read().replace("train_config {", "train_config { sync_replicas: true replicas_to_aggregate: 2")
     (folder / "sync.config").write_text(text)
-    return tiny_training(folder / "run", TRAINER="clone", PS_TASKS="2", NUM_STEPS="3", http_proxy="http://127.0.0.1:9",
-                         PIPELINE_CONFIG=str(folder / "sync.config"))
+    return tiny_training(
+        folder / "run",
+        TRAINER="clone",
+        PS_TASKS="2",
+        NUM_STEPS="3",
+        http_proxy="http://127.0.0.1:9",
+        PIPELINE_CONFIG=str(folder / "sync.config"),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -190,6 +207,7 @@ def resumed(begun, tiny_training):
 
 def variables_of(run, step):
     import tensorflow.compat.v1 as tf
+
     meta_graph = tf.MetaGraphDef()
     with open(os.path.join(run.folder, "model.ckpt-%d.meta" % step), "rb") as source:
         meta_graph.ParseFromString(source.read())
@@ -224,10 +242,18 @@ def training(command, resumed):
     started = []
 
     def start(**environ):
-        (python, _, name), arguments = command("train", resumed.folder, PIPELINE_CONFIG=TINY_CONFIG, TRAINER="clone",
-                                               NUM_STEPS="1000000", EVAL_AT_END="0", **environ)
-        process = subprocess.Popen([python, "tests/trainers/scenarios/tiny_ssd.py", name], start_new_session=True,
-                                   **arguments)
+        (python, _, name), arguments = command(
+            "train",
+            resumed.folder,
+            PIPELINE_CONFIG=TINY_CONFIG,
+            TRAINER="clone",
+            NUM_STEPS="1000000",
+            EVAL_AT_END="0",
+            **environ,
+        )
+        process = subprocess.Popen(
+            [python, "tests/trainers/scenarios/tiny_ssd.py", name], start_new_session=True, **arguments
+        )
         started.append(process)
         lines = []
         for line in process.stdout:
@@ -247,7 +273,7 @@ def training(command, resumed):
 def test_a_run_made_without_goes_on_with_servers_and_ctrl_c_saves_what_they_hold(training, resumed):
     process, servers = training(PS_TASKS="2")
     assert len(servers) == 2
-    os.killpg(process.pid, signal.SIGINT)     # as a terminal does: the servers get it too
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the servers get it too
     console = process.stdout.read()
     assert process.wait() == 130, console
     assert all_gone(process.pid)
@@ -269,7 +295,8 @@ def test_a_training_whose_server_died_says_so_and_ends(training, resumed):
     os.kill(servers[0], signal.SIGKILL)
     console = process.stdout.read()
     assert process.wait() == 1
-    assert re.search(r"Parameter server [12] of 2 ended \(it was killed \(signal 9\).*\)\.\nStart the training again",
-                     console), console
+    assert re.search(
+        r"Parameter server [12] of 2 ended \(it was killed \(signal 9\).*\)\.\nStart the training again", console
+    ), console
     assert resumed.manifest()["outcome"] == "failed"
     assert all_gone(process.pid)

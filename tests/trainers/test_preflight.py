@@ -1,4 +1,5 @@
 """The look before a training: each line's level, what to do, and the exit code."""
+
 import json
 import os
 import subprocess
@@ -21,22 +22,28 @@ def look(mini, tmp_path, read_settings):
     from trainers import preflight
 
     def at(host=gpus.Host(), **settings):
-        environ = {"DEVICE": "cpu", "DATASET": str(mini), "RUN_DIR": str(tmp_path / "run"),
-                   "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config"}
+        environ = {
+            "DEVICE": "cpu",
+            "DATASET": str(mini),
+            "RUN_DIR": str(tmp_path / "run"),
+            "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config",
+        }
         return preflight.look(read_settings(**dict(environ, **settings)), host)
+
     return at
 
 
 def line(report, check):
-    found, = [one for one in report.lines if one.check == check]
+    (found,) = [one for one in report.lines if one.check == check]
     return found
 
 
 def test_a_good_training_has_nothing_but_ok_and_leaves_nothing_behind(look, tmp_path):
     report = look()
     assert [(one.check, one.level) for one in report.lines] == [
-        (check, "ok") for check in ("software", "devices", "shared memory", "records", "config", "fine-tuning",
-                                    "RUN_DIR", "disk")]
+        (check, "ok")
+        for check in ("software", "devices", "shared memory", "records", "config", "fine-tuning", "RUN_DIR", "disk")
+    ]
     assert report.code == 0 and not (tmp_path / "run").exists()
     assert "num_classes is the label map's 3" in line(report, "config").text
     report.refuse()
@@ -64,7 +71,8 @@ def test_a_missing_gpu_and_a_wrong_config_are_told_together_and_the_rest_is_stil
     assert [one.check for one in report.errors] == ["devices", "config"]
     assert "no GPU is visible: this machine has no NVIDIA GPU." in line(report, "devices").text
     assert 'line 3, column 3: Message type "object_detection.protos.Ssd" has no field named "num_clases".' in (
-        line(report, "config").text)
+        line(report, "config").text
+    )
     assert "Did you mean num_classes?" in line(report, "config").do
     assert line(report, "records").level == "ok" and report.code == 3
 
@@ -83,7 +91,8 @@ def test_a_checkpoint_of_the_model_zoo_is_left_for_the_training_to_fetch(look, t
     report = look(FINE_TUNE_CHECKPOINT="ssd_mobilenet_v1_coco", DATA_DIR=str(tmp_path))
     assert line(report, "fine-tuning").level == "ok"
     assert line(report, "fine-tuning").text == (
-        "ssd_mobilenet_v1_coco_2018_01_28 of the model zoo is not there yet; training downloads it first (76 MB).")
+        "ssd_mobilenet_v1_coco_2018_01_28 of the model zoo is not there yet; training downloads it first (76 MB)."
+    )
     assert not (tmp_path / "zoo").exists()
 
 
@@ -98,23 +107,28 @@ def test_a_torn_fine_tune_checkpoint_is_refused_before_tensorflow_starts(look, t
     assert "zoo.data-00000-of-00001 has 3 of 16 bytes" in torn.text
 
 
-@pytest.mark.parametrize("size, several, level", [
-    (64 * 2 ** 20, True, "warning"), (64 * 2 ** 20, False, "ok"), (2 ** 31, True, "ok")])
+@pytest.mark.parametrize(
+    "size, several, level", [(64 * 2**20, True, "warning"), (64 * 2**20, False, "ok"), (2**31, True, "ok")]
+)
 def test_little_shared_memory_matters_to_several_gpus(size, several, level):
     from trainers import preflight
+
     assert preflight.shared_memory(size, several).level == level
 
 
-@pytest.mark.parametrize("limit, several, level", [
-    (65536, True, "warning"), (65536, False, "ok"), (8388608, True, "ok"), (-1, True, "ok")])
+@pytest.mark.parametrize(
+    "limit, several, level", [(65536, True, "warning"), (65536, False, "ok"), (8388608, True, "ok"), (-1, True, "ok")]
+)
 def test_little_locked_memory_matters_to_several_gpus(limit, several, level):
     from trainers import preflight
+
     assert preflight.locked_memory(limit, several).level == level
 
 
-@pytest.mark.parametrize("free, level", [(2 ** 40, "ok"), (2 ** 20, "warning")])
+@pytest.mark.parametrize("free, level", [(2**40, "ok"), (2**20, "warning")])
 def test_free_space_is_held_against_the_checkpoints_that_will_be_kept(free, level, look, monkeypatch):
     from trainers import preflight
+
     monkeypatch.setattr(preflight.runs, "free_bytes", lambda folder: free)
     found = line(look(KEEP_CHECKPOINTS="3"), "disk")
     assert found.level == level
@@ -122,19 +136,36 @@ def test_free_space_is_held_against_the_checkpoints_that_will_be_kept(free, leve
 
 
 def test_the_command_shows_one_screen_and_json_without_tensorflow(mini, api_dir, tmp_path, project_dir, cpu_secs):
-    environ = dict(os.environ, DEVICE="cpu", DATASET=str(mini), RUN_DIR=str(tmp_path / "run"), PYTHONPATH=api_dir,
-                   PIPELINE_CONFIG="configs/ssd_mobilenet_v1_mini_pets.config")
+    environ = dict(
+        os.environ,
+        DEVICE="cpu",
+        DATASET=str(mini),
+        RUN_DIR=str(tmp_path / "run"),
+        PYTHONPATH=api_dir,
+        PIPELINE_CONFIG="configs/ssd_mobilenet_v1_mini_pets.config",
+    )
     before = cpu_secs()
-    shown = subprocess.run([sys.executable, "-X", "importtime", "entrypoint.py", "preflight"], cwd=project_dir,
-                           env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    shown = subprocess.run(
+        [sys.executable, "-X", "importtime", "entrypoint.py", "preflight"],
+        cwd=project_dir,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
     assert cpu_secs() - before < 10
     assert "tensorflow.python" not in shown.stderr
     assert shown.returncode == 0, shown.stdout + shown.stderr
     lines = shown.stdout.splitlines()
     assert len(lines) < 25 and lines[-1] == "Training can start."
     without_gpu = dict(environ, DEVICE="gpu", CUDA_VISIBLE_DEVICES="-1")
-    done = subprocess.run([sys.executable, "entrypoint.py", "preflight", "--json"], cwd=project_dir, env=without_gpu,
-                          stdout=subprocess.PIPE, universal_newlines=True)
+    done = subprocess.run(
+        [sys.executable, "entrypoint.py", "preflight", "--json"],
+        cwd=project_dir,
+        env=without_gpu,
+        stdout=subprocess.PIPE,
+        universal_newlines=True,
+    )
     answer = json.loads(done.stdout)
     assert done.returncode == answer["exit_code"] == 3
     assert {one["check"]: one["level"] for one in answer["lines"]}["devices"] == "error"
@@ -143,14 +174,18 @@ def test_the_command_shows_one_screen_and_json_without_tensorflow(mini, api_dir,
 
 def test_what_several_gpus_need_of_machine_and_driver_is_looked_at(look, monkeypatch):
     from trainers import preflight
-    used, total = preflight.shutil.disk_usage, preflight.shutil.disk_usage("/")._replace(total=64 * 2 ** 20)
+
+    used, total = preflight.shutil.disk_usage, preflight.shutil.disk_usage("/")._replace(total=64 * 2**20)
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda path: total if path == "/dev/shm" else used(path))
     monkeypatch.setattr(preflight.resource, "getrlimit", lambda which: (65536, 65536))
     monkeypatch.setattr(gpus, "missing_libraries", lambda cuda: [])
     host = gpus.Host((V100, V100._replace(uuid="GPU-2")), driver="384.81", hardware=True, in_container=True)
     report = look(host, DEVICE="gpu", BATCH_SIZE="16")
     assert [(one.check, one.level) for one in report.lines if one.level != "ok"] == [
-        ("driver", "error"), ("shared memory", "warning"), ("locked memory", "warning")]
+        ("driver", "error"),
+        ("shared memory", "warning"),
+        ("locked memory", "warning"),
+    ]
     assert line(report, "driver").text == "The NVIDIA driver 384.81 is too old for CUDA 10.0."
     one_gpu = look(host._replace(driver="410.48"), DEVICE="gpu", NUM_GPUS="1", BATCH_SIZE="16")
     assert (one_gpu.errors, one_gpu.warnings) == ([], [])
@@ -163,8 +198,13 @@ def test_a_driver_that_nvidias_packages_may_bridge_is_a_warning(look, monkeypatc
     def driver(version):
         host = gpus.Host((A100,), driver=version, hardware=True, kernel_driver=True)
         return line(look(host, DEVICE="gpu", BATCH_SIZE="16"), "driver")
+
     assert [driver(version).level for version in ("530.30", "525.85", "450.51", "440.33")] == [
-        "ok", "warning", "warning", "error"]
+        "ok",
+        "warning",
+        "warning",
+        "error",
+    ]
     assert "data-centre GPU" in driver("525.85").do
 
 
@@ -172,6 +212,7 @@ def test_a_driver_that_nvidias_packages_may_bridge_is_a_warning(look, monkeypatc
 def run_of_step(look, tmp_path, write_checkpoint):
     """RUN_DIR with the checkpoint of step 7 (pathlib.Path)."""
     from trainers import run_dir
+
     folder = tmp_path / "run"
     folder.mkdir()
     run_dir.write_config(str(folder), look().plan.config)
@@ -182,9 +223,10 @@ def run_of_step(look, tmp_path, write_checkpoint):
 
 def test_a_run_to_go_on_with_is_looked_at(look, run_of_step, write_checkpoint, monkeypatch):
     from trainers import preflight
+
     assert line(look(), "RUN_DIR").text == "%s: goes on from step 7." % run_of_step
     # What a checkpoint takes is known here, so that too little space is no guess.
-    monkeypatch.setattr(preflight.runs, "free_bytes", lambda folder: 2 ** 20)
+    monkeypatch.setattr(preflight.runs, "free_bytes", lambda folder: 2**20)
     assert (line(look(), "disk").level, look().code) == ("error", 3)
     write_checkpoint(str(run_of_step / "model.ckpt-9"))
     (run_of_step / "model.ckpt-9.data-00000-of-00001").write_bytes(b"")
@@ -195,6 +237,7 @@ def test_a_run_to_go_on_with_is_looked_at(look, run_of_step, write_checkpoint, m
 
 def test_a_run_dir_in_use_or_of_others_is_refused(look, run_of_step, monkeypatch):
     from trainers import preflight
+
     with open(str(run_of_step / ".lock"), "w") as lock:
         preflight.runs.fcntl.flock(lock, preflight.runs.fcntl.LOCK_EX)
         used = line(look(), "RUN_DIR")
@@ -207,10 +250,15 @@ def test_a_run_dir_in_use_or_of_others_is_refused(look, run_of_step, monkeypatch
 
 def test_a_training_tells_the_warnings_of_its_look_and_is_refused_by_its_errors(look, monkeypatch, read_settings):
     from trainers import preflight, train
+
     report = look()
     warned = report._replace(lines=report.lines + [preflight.Line("driver", "warning", "It is old.", "Update it.")])
-    for room, name in ((train, "_say_what_will_happen"), (train.runs, "write_config"), (train.manifest, "start"),
-                       (train.early_stop, "withdraw")):
+    for room, name in (
+        (train, "_say_what_will_happen"),
+        (train.runs, "write_config"),
+        (train.manifest, "start"),
+        (train.early_stop, "withdraw"),
+    ):
         monkeypatch.setattr(room, name, lambda *_: None)
     monkeypatch.setattr(train.runs, "prepare", lambda *_: 0)
     monkeypatch.setattr(train, "_run", lambda *_: 143)
@@ -219,6 +267,7 @@ def test_a_training_tells_the_warnings_of_its_look_and_is_refused_by_its_errors(
     class Console(object):
         said = []
         say = said.append
+
     assert train.train(read_settings(DEVICE="cpu"), Console, []) == 143
     assert Console.said == ["It is old. Update it."]
     refused = report._replace(lines=report.lines + [preflight.Line("disk", "error", "It is full.", "Free some.")])

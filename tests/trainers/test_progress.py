@@ -1,4 +1,5 @@
 """What steps leave behind, on a graph of one variable: the progress line, metrics.jsonl, TensorBoard's scalars."""
+
 import glob
 import io
 import json
@@ -42,6 +43,7 @@ class Now(object):
 def left_by(tmp_path_factory):
     """function(gpu_watch) -> (console lines, metrics.jsonl's records, scalars by (tag, step)) of eight steps."""
     import tensorflow.compat.v1 as tf
+
     from trainers import scalars
     from trainers.console import Console
     from trainers.health import Health
@@ -60,17 +62,33 @@ def left_by(tmp_path_factory):
             tf.summary.scalar("clone_1/Losses/Loss/classification_loss", loss)
             tf.summary.scalar("learning_rate", tf.constant(0.1, name="learning_rate"), family="LearningRate")
             clock = Now()
-            hook = StepHook(Console(terminal, clock), Health(folder + "/health.json"), StopRequest(terminal.write),
-                            folder, 8, 16, 0, loss=loss, gpu_watch=gpu_watch, clock=clock)
+            hook = StepHook(
+                Console(terminal, clock),
+                Health(folder + "/health.json"),
+                StopRequest(terminal.write),
+                folder,
+                8,
+                16,
+                0,
+                loss=loss,
+                gpu_watch=gpu_watch,
+                clock=clock,
+            )
             with tf.train.MonitoredTrainingSession(
-                    hooks=[hook, scalars.ScalarsHook(folder, hook, tf.summary.merge_all())]) as session:
+                hooks=[hook, scalars.ScalarsHook(folder, hook, tf.summary.merge_all())]
+            ) as session:
                 while not session.should_stop():
                     session.run(train)
         with open(folder + "/metrics.jsonl") as metrics:
             records = [json.loads(line) for line in metrics]
-        events = [(value.tag, event.step, value.simple_value) for path in glob.glob(folder + "/events.*")
-                  for event in tf.train.summary_iterator(path) for value in event.summary.value]
+        events = [
+            (value.tag, event.step, value.simple_value)
+            for path in glob.glob(folder + "/events.*")
+            for event in tf.train.summary_iterator(path)
+            for value in event.summary.value
+        ]
         return terminal.getvalue().splitlines(), records, {(tag, step): value for tag, step, value in events}
+
     return steps
 
 
@@ -85,8 +103,10 @@ def test_metrics_have_the_use_of_each_gpu_from_the_second_step_on(with_gpus):
     assert "gpus" not in records[0]
     assert {record["learning_rate"] for record in records} == {0.1}
     assert [record["losses"] for record in records] == [{"Loss/classification_loss": 4.5}] * len(records)
-    assert all(record["gpus"] == [{"percent": 87.2, "memory_mib": 4096}, {"percent": None, "memory_mib": 300}]
-               for record in records[1:])
+    assert all(
+        record["gpus"] == [{"percent": 87.2, "memory_mib": 4096}, {"percent": None, "memory_mib": 300}]
+        for record in records[1:]
+    )
 
 
 def test_the_progress_line_has_it_and_an_idle_gpu_is_named_once(with_gpus):
@@ -95,7 +115,8 @@ def test_the_progress_line_has_it_and_an_idle_gpu_is_named_once(with_gpus):
     assert "images/s  GPU 87/? % 4.0 GiB  " in [line for line in lines if line.startswith("step")][-1]
     assert [line for line in lines if line.startswith("GPU")] == [
         "GPU 3 was busy for 2 % of a minute of steps. Its share of the work may be too small: a larger BATCH_SIZE "
-        "gives it more, a smaller NUM_GPUS leaves it out."]
+        "gives it more, a smaller NUM_GPUS leaves it out."
+    ]
 
 
 def test_tensorboard_has_what_is_known(with_gpus):
@@ -112,12 +133,20 @@ def test_without_a_gpu_nothing_is_said_of_any(left_by):
     assert not [tag for tag, _ in scalars if tag.startswith("gpu")]
 
 
-@pytest.mark.parametrize("before, kept", [
-    (b'{"step": 1}\n{"step": 2}\n', b'{"step": 1}\n{"step": 2}\n'), (b'{"step": 1}\n{"st', b'{"step": 1}\n'),
-    (b'{"st', b""), (None, None)])
+@pytest.mark.parametrize(
+    "before, kept",
+    [
+        (b'{"step": 1}\n{"step": 2}\n', b'{"step": 1}\n{"step": 2}\n'),
+        (b'{"step": 1}\n{"st', b'{"step": 1}\n'),
+        (b'{"st', b""),
+        (None, None),
+    ],
+)
 def test_half_a_line_that_a_killed_training_left_gets_no_record_appended(before, kept, tmp_path):
     import tensorflow.compat.v1 as tf
+
     from trainers.progress import StepHook
+
     metrics = tmp_path / "metrics.jsonl"
     if before is not None:
         metrics.write_bytes(before)
@@ -130,20 +159,32 @@ def test_half_a_line_that_a_killed_training_left_gets_no_record_appended(before,
 @pytest.mark.parametrize("asked_at, ended_at", [(1, 1), (3, 3), (None, 8)])
 def test_a_training_that_is_asked_to_stop_makes_no_further_step(asked_at, ended_at, tmp_path):
     import tensorflow.compat.v1 as tf
+
     from trainers.console import Console
     from trainers.health import Health
     from trainers.progress import StepHook
     from trainers.signals import StopRequest
+
     stop, heard = StopRequest(lambda sentence: None), []
 
     def step_ended():
         heard.append(stop.in_steps)
         if len(heard) == asked_at:
             stop.requested = 15
+
     with tf.Graph().as_default():
         train = tf.assign_add(tf.train.get_or_create_global_step(), 1)
-        hook = StepHook(Console(io.StringIO()), Health(str(tmp_path / "health.json")), stop, str(tmp_path), 8, 16, 0,
-                        heard=step_ended, loss=tf.get_variable("v", initializer=2.0) * 3)
+        hook = StepHook(
+            Console(io.StringIO()),
+            Health(str(tmp_path / "health.json")),
+            stop,
+            str(tmp_path),
+            8,
+            16,
+            0,
+            heard=step_ended,
+            loss=tf.get_variable("v", initializer=2.0) * 3,
+        )
         with tf.train.MonitoredTrainingSession(hooks=[hook]) as session:
             while not session.should_stop():
                 session.run(train)

@@ -1,4 +1,5 @@
 """Bad input, given as people would: one sentence of what, one of what to do, the documented code, nothing written."""
+
 import os
 import shutil
 
@@ -8,10 +9,12 @@ import pytest
 @pytest.fixture(scope="module")
 def records(mini, tmp_path_factory):
     """function() -> a copy of mini-pets' records to spoil."""
+
     def copy():
         folder = str(tmp_path_factory.mktemp("spoiled") / "mini-pets")
         shutil.copytree(str(mini), folder, ignore=shutil.ignore_patterns("raw"))
         return folder
+
     return copy
 
 
@@ -34,8 +37,11 @@ def replace_by_text(folder):
         file.write("<html>404</html>" * 100)
 
 
-@pytest.mark.parametrize("spoil", [empty, cut, replace_by_text, lambda folder: os.remove(shard(folder))],
-                         ids=["empty", "cut off", "foreign", "missing"])
+@pytest.mark.parametrize(
+    "spoil",
+    [empty, cut, replace_by_text, lambda folder: os.remove(shard(folder))],
+    ids=["empty", "cut off", "foreign", "missing"],
+)
 def test_spoiled_records_are_refused_by_name(spoil, records, run, tmp_path):
     folder = records()
     spoil(folder)
@@ -45,16 +51,20 @@ def test_spoiled_records_are_refused_by_name(spoil, records, run, tmp_path):
     assert not os.path.exists(refused.folder)
 
 
-@pytest.mark.parametrize("settings, code, sentence", [
-    (dict(TRAINER="clones"), 2, "did you mean clone?"),
-    (dict(TRAINNER="clone"), 2, "did you mean TRAINER?"),
-    (dict(BATCH_SIZE="9"), 2, "Set BATCH_SIZE to 8 or 10"),
-    (dict(PIPELINE_CONFIG="configs/none.config"), 2, "PIPELINE_CONFIG=configs/none.config is not a file."),
-    (dict(DATASET="minipets"), 2, "Did you mean mini-pets?"),
-    (dict(DATASET="pets", DATA_DIR="/nowhere"), 3, "Make it with: make pets-tfrecord."),
-    (dict(DEVICE="gpu"), 3, "no GPU is visible"),
-    (dict(RESUME="require"), 2, "holds no checkpoint"),
-    (dict(FINE_TUNE_CHECKPOINT="/nowhere/model.ckpt"), 2, "is not there")])
+@pytest.mark.parametrize(
+    "settings, code, sentence",
+    [
+        (dict(TRAINER="clones"), 2, "did you mean clone?"),
+        (dict(TRAINNER="clone"), 2, "did you mean TRAINER?"),
+        (dict(BATCH_SIZE="9"), 2, "Set BATCH_SIZE to 8 or 10"),
+        (dict(PIPELINE_CONFIG="configs/none.config"), 2, "PIPELINE_CONFIG=configs/none.config is not a file."),
+        (dict(DATASET="minipets"), 2, "Did you mean mini-pets?"),
+        (dict(DATASET="pets", DATA_DIR="/nowhere"), 3, "Make it with: make pets-tfrecord."),
+        (dict(DEVICE="gpu"), 3, "no GPU is visible"),
+        (dict(RESUME="require"), 2, "holds no checkpoint"),
+        (dict(FINE_TUNE_CHECKPOINT="/nowhere/model.ckpt"), 2, "is not there"),
+    ],
+)
 def test_settings_that_cannot_work_are_refused(settings, code, sentence, run, tmp_path):
     refused = run("train", str(tmp_path / "run"), **settings)
     assert refused.code == code, refused.console

@@ -1,4 +1,5 @@
 """SEED: two runs end in the same checkpoint, bit for bit, with shuffling and random crops; another seed does not."""
+
 import os
 
 import pytest
@@ -10,6 +11,7 @@ STEP = 6
 
 def variables_of(run):
     import tensorflow.compat.v1 as tf
+
     assert run.code == 0, run.console
     reader = tf.train.load_checkpoint(os.path.join(run.folder, "model.ckpt-%d" % STEP))
     return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
@@ -28,9 +30,16 @@ def trained(tiny_training, tmp_path_factory):
     def train(*key):
         if key not in runs:
             trainer, devices, seed, _ = key
-            runs[key] = tiny_training(tmp_path_factory.mktemp("repeatable") / "run", TRAINER=trainer, NUM_GPUS=devices,
-                                      SEED=seed, NUM_STEPS=str(STEP), BATCH_SIZE="8")
+            runs[key] = tiny_training(
+                tmp_path_factory.mktemp("repeatable") / "run",
+                TRAINER=trainer,
+                NUM_GPUS=devices,
+                SEED=seed,
+                NUM_STEPS=str(STEP),
+                BATCH_SIZE="8",
+            )
         return runs[key]
+
     return train
 
 

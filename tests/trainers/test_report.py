@@ -1,4 +1,5 @@
 """report.html tells a run truly, whatever became of it, and is one page that fetches and runs nothing."""
+
 import fcntl
 import html.parser
 import io
@@ -14,56 +15,112 @@ from trainers import charts, report, story
 from trainers.errors import Refused
 
 pytestmark = pytest.mark.usefixtures("protos")
-BOXES, BOXES50, MASKS = ("DetectionBoxes_Precision/mAP", "DetectionBoxes_Precision/mAP@.50IOU",
-                         "DetectionMasks_Precision/mAP")
-CONFIG = ["model {", "  ssd {", "    feature_extractor {", '      type: "tiny_ssd"', "    }", "  }", "}",
-          "train_config {", "  batch_size: 8", "  num_steps: 200", "}", "eval_config {", "  batch_size: 1", "}"]
+BOXES, BOXES50, MASKS = (
+    "DetectionBoxes_Precision/mAP",
+    "DetectionBoxes_Precision/mAP@.50IOU",
+    "DetectionMasks_Precision/mAP",
+)
+CONFIG = [
+    "model {",
+    "  ssd {",
+    "    feature_extractor {",
+    '      type: "tiny_ssd"',
+    "    }",
+    "  }",
+    "}",
+    "train_config {",
+    "  batch_size: 8",
+    "  num_steps: 200",
+    "}",
+    "eval_config {",
+    "  batch_size: 1",
+    "}",
+]
 MANIFEST = {
-    "settings": {"trainer": "clone", "num_steps": 200, "seed": None, "eval_at_end": True}, "config": CONFIG,
-    "config_file": "configs/x.config", "config_changes": ["num_steps: 500 -> 200 (NUM_STEPS)"], "command": "train",
-    "dataset": {"name": "mini-pets", "folder": "data/mini-pets", "classes": ["Bengal", "pug", "Siamese"],
-                "shards": {"train": [{"file": "a", "examples": 70, "bytes": 1000000, "sha256": "0a"},
-                                     {"file": "b", "examples": 65, "bytes": 1000000, "sha256": "0b"}],
-                           "val": [{"file": "c", "examples": 59, "bytes": 900000, "sha256": "0c"}]}},
+    "settings": {"trainer": "clone", "num_steps": 200, "seed": None, "eval_at_end": True},
+    "config": CONFIG,
+    "config_file": "configs/x.config",
+    "config_changes": ["num_steps: 500 -> 200 (NUM_STEPS)"],
+    "command": "train",
+    "dataset": {
+        "name": "mini-pets",
+        "folder": "data/mini-pets",
+        "classes": ["Bengal", "pug", "Siamese"],
+        "shards": {
+            "train": [
+                {"file": "a", "examples": 70, "bytes": 1000000, "sha256": "0a"},
+                {"file": "b", "examples": 65, "bytes": 1000000, "sha256": "0b"},
+            ],
+            "val": [{"file": "c", "examples": 59, "bytes": 900000, "sha256": "0c"}],
+        },
+    },
     "devices": {"kind": "cpu", "count": 2, "used": ["/cpu:0", "/cpu:1"], "gpus": [], "driver": None},
     "host": {"machine": "Linux", "cpus": 2, "container": False},
     "versions": {"python": "3.7.16", "numpy": "1.19.5"},
-    "api": {"commit": "170c71c", "patches": ["a", "b"]}, "code": {"commit": "abc", "changed": []}, "earlier": [],
-    "start_step": 0, "started": "2026-11-30T10:00:00+0000", "ended": "2026-11-30T10:02:05+0000", "step": 200,
-    "outcome": "finished", "exit_code": 0}
+    "api": {"commit": "170c71c", "patches": ["a", "b"]},
+    "code": {"commit": "abc", "changed": []},
+    "earlier": [],
+    "start_step": 0,
+    "started": "2026-11-30T10:00:00+0000",
+    "ended": "2026-11-30T10:02:05+0000",
+    "step": 200,
+    "outcome": "finished",
+    "exit_code": 0,
+}
 
 
 def record(step, loss=1.0, **more):
-    return dict({"step": step, "loss": loss, "time": 1e9 + step, "images_per_sec": 20.0, "input_wait_secs": 0.1,
-                 "learning_rate": 0.004}, **more)
+    return dict(
+        {
+            "step": step,
+            "loss": loss,
+            "time": 1e9 + step,
+            "images_per_sec": 20.0,
+            "input_wait_secs": 0.1,
+            "learning_rate": 0.004,
+        },
+        **more,
+    )
 
 
 def entry(step, value, **more):
-    return dict({"step": step, "images": 59, "images_expected": 59, "weights": "moving-average",
-                 "metrics": {BOXES: value, BOXES50: value + 0.1},
-                 "per_class_boxes": {"pug": 30, "Bengal": 29}, "per_class_ap50": {"pug": 0.75, "Bengal": 0.25},
-                 "per_class_ap": {"pug": 0.625, "Bengal": 0.125}}, **more)
+    return dict(
+        {
+            "step": step,
+            "images": 59,
+            "images_expected": 59,
+            "weights": "moving-average",
+            "metrics": {BOXES: value, BOXES50: value + 0.1},
+            "per_class_boxes": {"pug": 30, "Bengal": 29},
+            "per_class_ap50": {"pug": 0.75, "Bengal": 0.25},
+            "per_class_ap": {"pug": 0.625, "Bengal": 0.125},
+        },
+        **more,
+    )
 
 
 @pytest.fixture
 def write(tmp_path):
     """function(manifest's changes, records, evaluations, best_step) -> path of the run; lines may be texts."""
+
     def write(changes=(), records=(), evaluations=None, best_step=None, folder="my run"):
         run = tmp_path / folder
         (run / "eval").mkdir(parents=True)
         (run / "run.json").write_text(json.dumps(dict(MANIFEST, **dict(changes))))
         if records is not None:
-            (run / "metrics.jsonl").write_text("".join(
-                one if isinstance(one, str) else json.dumps(one) + "\n" for one in records))
+            (run / "metrics.jsonl").write_text(
+                "".join(one if isinstance(one, str) else json.dumps(one) + "\n" for one in records)
+            )
         if evaluations is not None:
-            (run / "eval" / "metrics.json").write_text(json.dumps(
-                {"evaluations": evaluations, "best_step": best_step}))
+            (run / "eval" / "metrics.json").write_text(json.dumps({"evaluations": evaluations, "best_step": best_step}))
         return run
+
     return write
 
 
 class Page(html.parser.HTMLParser):
     """A page read as a browser does: its texts, its elements, and whether each that is opened is closed."""
+
     EMPTY = ("meta", "img", "path", "use", "line")
 
     def __init__(self, content):
@@ -108,14 +165,21 @@ def refusal(run):
 
 class TestMetrics(object):
     def test_what_a_resumed_training_repeated_counts_once_and_as_it_was_gone_on_from(self, write):
-        run = write(records=[record(1, 9.0), record(100, 5.0), record(150, 4.0), record(101, 4.5), record(200, 2.0),
-                             record(200, 2.0)])
+        run = write(
+            records=[
+                record(1, 9.0),
+                record(100, 5.0),
+                record(150, 4.0),
+                record(101, 4.5),
+                record(200, 2.0),
+                record(200, 2.0),
+            ]
+        )
         found = story.read(str(run)).records
         assert [(one.step, one.loss) for one in found] == [(1, 9.0), (100, 5.0), (101, 4.5), (200, 2.0)]
 
     def test_half_a_line_and_lines_that_are_none_are_left_out_and_said(self, write):
-        run = write(records=[record(1), "[1, 2]\n", '{"step": true, "loss": 1}\n', "\n", record(2),
-                             '{"step": 3, "lo'])
+        run = write(records=[record(1), "[1, 2]\n", '{"step": true, "loss": 1}\n', "\n", record(2), '{"step": 3, "lo'])
         assert [one.step for one in story.read(str(run)).records] == [1, 2]
         assert "4 lines of metrics.jsonl could not be read and are left out." in page_of(run).text
 
@@ -137,24 +201,38 @@ class TestMetrics(object):
     def test_each_curve_that_has_values_is_drawn_and_no_other(self, write):
         gpus = [{"percent": 80.0, "memory_mib": 2048}, {"percent": None, "memory_mib": None}]
         parts = {"Loss/RPN/<b>$x$": 1.5, "Loss/RPN/box_loss": 2.0, "Loss/RPN/odd": "?"}
-        run = write(records=[record(1), record(2, gpus=gpus, losses=parts)], evaluations=[entry(2, 0.5)],
-                    best_step=2)
+        run = write(records=[record(1), record(2, gpus=gpus, losses=parts)], evaluations=[entry(2, 0.5)], best_step=2)
         page = page_of(run)
         assert "<b>$x$" in page.texts and "box_loss" in page.texts
         drawn = [attributes["aria-label"] for tag, attributes in page.elements if tag == "svg"]
-        assert drawn == ["Loss", "Accuracy", "Parts of the loss", "Learning rate", "Images/s",
-                         "Input wait, % of a step", "GPU use, %", "GPU memory, GiB"]
+        assert drawn == [
+            "Loss",
+            "Accuracy",
+            "Parts of the loss",
+            "Learning rate",
+            "Images/s",
+            "Input wait, % of a step",
+            "GPU use, %",
+            "GPU memory, GiB",
+        ]
         run = write(records=[{"step": 1, "loss": 2.0}], folder="old")
         assert [attributes["aria-label"] for tag, attributes in page_of(run).elements if tag == "svg"] == ["Loss"]
 
 
 class TestOutcome(object):
-    @pytest.mark.parametrize("changes, said", [
-        ({}, "Finished"), ({"outcome": "stopped early"}, "Stopped early"),
-        ({"outcome": "stopped", "exit_code": 143}, "Stopped"),
-        ({"outcome": "diverged", "exit_code": 4}, "Diverged"),
-        ({"outcome": "stalled"}, "Stalled"), ({"outcome": "refused"}, "Ended by an error"),
-        ({"outcome": "failed", "exit_code": 1}, "Failed"), ({"outcome": "running"}, "Killed")])
+    @pytest.mark.parametrize(
+        "changes, said",
+        [
+            ({}, "Finished"),
+            ({"outcome": "stopped early"}, "Stopped early"),
+            ({"outcome": "stopped", "exit_code": 143}, "Stopped"),
+            ({"outcome": "diverged", "exit_code": 4}, "Diverged"),
+            ({"outcome": "stalled"}, "Stalled"),
+            ({"outcome": "refused"}, "Ended by an error"),
+            ({"outcome": "failed", "exit_code": 1}, "Failed"),
+            ({"outcome": "running"}, "Killed"),
+        ],
+    )
     def test_each_is_said(self, changes, said, write):
         told = story.read(str(write(changes)))
         assert story.outcome(told)[0] == said
@@ -168,9 +246,17 @@ class TestOutcome(object):
         assert "Running" in text and "The training was going on" in text and "Step | 7 | of 200" in text
 
     def test_all_starts_are_listed(self, write):
-        earlier = [{"started": "2026-11-29T10:00:00+0000", "start_step": 0, "outcome": "running"},
-                   {"started": "2026-11-29T11:00:00+0000", "ended": "2026-11-29T12:00:00+0000", "start_step": 100,
-                    "step": 150, "outcome": "stopped", "exit_code": 143}]
+        earlier = [
+            {"started": "2026-11-29T10:00:00+0000", "start_step": 0, "outcome": "running"},
+            {
+                "started": "2026-11-29T11:00:00+0000",
+                "ended": "2026-11-29T12:00:00+0000",
+                "start_step": 100,
+                "step": 150,
+                "outcome": "stopped",
+                "exit_code": 143,
+            },
+        ]
         page = page_of(write({"earlier": earlier, "start_step": 150}, [record(1), record(200)]))
         assert "2026-11-29 10:00:00 +0000 | 0 | - | killed" in page.text
         assert "1 h 0 min | 100 | 150 | stopped | 143" in page.text
@@ -196,8 +282,9 @@ class TestEvaluations(object):
         text = page_of(write(evaluations=[masked], best_step=9)).text
         assert "Mask COCO mAP | 0.375" in text and "mask COCO AP | pug | 30 | 0.750 | 0.625 | 0.375" in text
 
-    @pytest.mark.parametrize("names, step", [
-        (["detections.png"], 200), (["detections.png", "best_detections.png"], 100), ([], None)])
+    @pytest.mark.parametrize(
+        "names, step", [(["detections.png"], 200), (["detections.png", "best_detections.png"], 100), ([], None)]
+    )
     def test_the_pictures_are_those_of_the_step_that_is_said(self, names, step, write):
         run = write(evaluations=[entry(100, 0.6), entry(200, 0.5)], best_step=100)
         for name in names:
@@ -217,13 +304,29 @@ class TestSafety(object):
     def test_no_text_of_others_becomes_an_element(self, write):
         evil = self.EVIL
         run = write(
-            {"settings": {"trainer": evil, evil: evil}, "config": CONFIG + ["# " + evil], "config_file": evil,
-             "config_changes": [evil], "command": evil, "host": {"machine": evil}, "versions": {evil: evil},
-             "dataset": {"name": evil, "folder": evil, "classes": [evil],
-                         "shards": {evil: [{"file": evil, "sha256": evil}]}}, "outcome": evil,
-             "started": evil, "code": {"commit": evil}, "api": {"commit": evil}},
-            [record(1)], [entry(1, 0.5, weights=evil, images=evil, per_class_ap={evil: 0.5})],
-            folder='<b>"run"&')
+            {
+                "settings": {"trainer": evil, evil: evil},
+                "config": CONFIG + ["# " + evil],
+                "config_file": evil,
+                "config_changes": [evil],
+                "command": evil,
+                "host": {"machine": evil},
+                "versions": {evil: evil},
+                "dataset": {
+                    "name": evil,
+                    "folder": evil,
+                    "classes": [evil],
+                    "shards": {evil: [{"file": evil, "sha256": evil}]},
+                },
+                "outcome": evil,
+                "started": evil,
+                "code": {"commit": evil},
+                "api": {"commit": evil},
+            },
+            [record(1)],
+            [entry(1, 0.5, weights=evil, images=evil, per_class_ap={evil: 0.5})],
+            folder='<b>"run"&',
+        )
         page = page_of(run)
         tags = {tag for tag, _ in page.elements}
         assert not tags & {"script", "b", "link", "iframe", "object"} and "img" not in tags
@@ -243,18 +346,29 @@ class TestSafety(object):
 
     def test_what_the_svgs_refer_to_is_their_own(self, write):
         page = page_of(write(records=[record(1, 3.0), record(2)], evaluations=[entry(2, 0.5)]))
-        ids = [attributes["id"] for tag, attributes in page.elements
-               if tag in ("path", "clippath") and "id" in attributes and attributes["id"][0] in "mp"]
+        ids = [
+            attributes["id"]
+            for tag, attributes in page.elements
+            if tag in ("path", "clippath") and "id" in attributes and attributes["id"][0] in "mp"
+        ]
         assert len(ids) > 5 and len(ids) == len(set(ids))
 
 
 class TestCommand(object):
     def test_it_needs_no_tensorflow(self, write, api_dir, project_dir):
         run = write(records=[record(1), record(2)])
-        code = ("import sys, entrypoint; code = entrypoint.main(['report']); "
-                "sys.exit(code or 9 * ('tensorflow' in sys.modules))")
-        done = subprocess.run([sys.executable, "-c", code], cwd=project_dir, check=True, stdout=subprocess.PIPE,
-                              env=dict(os.environ, PYTHONPATH=api_dir, RUN_DIR=str(run)), universal_newlines=True)
+        code = (
+            "import sys, entrypoint; code = entrypoint.main(['report']); "
+            "sys.exit(code or 9 * ('tensorflow' in sys.modules))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=project_dir,
+            check=True,
+            stdout=subprocess.PIPE,
+            env=dict(os.environ, PYTHONPATH=api_dir, RUN_DIR=str(run)),
+            universal_newlines=True,
+        )
         assert done.stdout.strip() == "Wrote %s." % (run / "report.html")
         assert (run / "report.html").stat().st_size > 10000
 
@@ -271,6 +385,7 @@ class TestCommand(object):
 
     def test_at_the_end_of_something_else_a_failure_is_said_and_no_more(self, tmp_path):
         from trainers.console import Console
+
         terminal = io.StringIO()
         report.try_write(str(tmp_path), Console(terminal))
         assert "The report could not be written: %s holds no run" % tmp_path in terminal.getvalue()

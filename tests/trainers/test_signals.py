@@ -1,4 +1,5 @@
 """Stopping by signal, without TensorFlow."""
+
 import os
 import signal
 import subprocess
@@ -28,14 +29,21 @@ sys.exit(stop.exit_code)
 @pytest.mark.parametrize("when", ["in steps", "before the first step", "after the last step"])
 def test_a_signal_stops_whatever_it_interrupts(when, number, code, project_dir):
     for _ in range(3):
-        with subprocess.Popen([sys.executable, "-c", BUSY, when], cwd=project_dir, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, env=dict(os.environ, PYTHONPATH=".")) as process:
+        with subprocess.Popen(
+            [sys.executable, "-c", BUSY, when],
+            cwd=project_dir,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=dict(os.environ, PYTHONPATH="."),
+        ) as process:
             assert process.stdout.readline() == b"step\n"
             time.sleep(0.05)
             process.send_signal(number)
             console = process.stdout.read()
         assert process.returncode == code, console[-500:]
-        assert {"in steps": b"Stopping after this step and saving",
-                "before the first step": b"Stopped at once: nothing was saved.",
-                "after the last step": b"Stopped at once: the training is saved."}[when] in console
+        assert {
+            "in steps": b"Stopping after this step and saving",
+            "before the first step": b"Stopped at once: nothing was saved.",
+            "after the last step": b"Stopped at once: the training is saved.",
+        }[when] in console
         assert (b"before exit %d" % number in console) == (when == "before the first step")

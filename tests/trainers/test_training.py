@@ -1,4 +1,5 @@
 """Both trainers, run as people run them, on two virtual CPU devices. Runs are shared: each costs most of a minute."""
+
 import glob
 import json
 import os
@@ -18,20 +19,33 @@ DEPRECATED = "is deprecated and will be removed in a future version"
 @pytest.fixture(scope="session")
 def mirrored(run, tmp_path_factory):
     """Six steps of the mirrored trainer, the last checkpoint evaluated."""
-    return run("train", str(tmp_path_factory.mktemp("runs") / "shared"), NUM_STEPS="6", CHECKPOINT_EVERY_STEPS="2",
-               KEEP_CHECKPOINTS="2")
+    return run(
+        "train",
+        str(tmp_path_factory.mktemp("runs") / "shared"),
+        NUM_STEPS="6",
+        CHECKPOINT_EVERY_STEPS="2",
+        KEEP_CHECKPOINTS="2",
+    )
 
 
 @pytest.fixture(scope="session")
 def resumed(run, mirrored):
     """The same run gone on with by the clone trainer, to step 9."""
-    return run("train", mirrored.folder, TRAINER="clone", NUM_STEPS="9", CHECKPOINT_EVERY_STEPS="1",
-               KEEP_CHECKPOINTS="2", EVAL_AT_END="0"), mirrored
+    return run(
+        "train",
+        mirrored.folder,
+        TRAINER="clone",
+        NUM_STEPS="9",
+        CHECKPOINT_EVERY_STEPS="1",
+        KEEP_CHECKPOINTS="2",
+        EVAL_AT_END="0",
+    ), mirrored
 
 
 def devices_of(run, step):
     """Device names in the graph saved beside a checkpoint."""
     import tensorflow.compat.v1 as tf
+
     meta_graph = tf.MetaGraphDef()
     with open(os.path.join(run.folder, "model.ckpt-%d.meta" % step), "rb") as source:
         meta_graph.ParseFromString(source.read())
@@ -40,6 +54,7 @@ def devices_of(run, step):
 
 def variables_of(run, step):
     import tensorflow.compat.v1 as tf
+
     return {name for name, _ in tf.train.list_variables(os.path.join(run.folder, "model.ckpt-%d" % step))}
 
 
@@ -97,11 +112,13 @@ def test_the_run_tells_its_story(mirrored):
 
 def test_tensorboard_has_the_same_scalars_for_both_trainers(resumed):
     import tensorflow.compat.v1 as tf
+
     tags = {"mirrored": set(), "clone": set()}
     for path in glob.glob(os.path.join(resumed[0].folder, "events.*")):
         for event in tf.train.summary_iterator(path):
             tags["mirrored" if event.step <= 6 else "clone"] |= {
-                value.tag for value in event.summary.value if value.HasField("simple_value")}
+                value.tag for value in event.summary.value if value.HasField("simple_value")
+            }
     # Three steps of the clone trainer are too few for a speed.
     assert {"images_per_sec", "input_wait_secs"} <= tags["mirrored"]
     of_its_queues = {tag for tag in tags["clone"] if tag.startswith(("batch/", "queue/"))}
@@ -112,8 +129,9 @@ def test_tensorboard_has_the_same_scalars_for_both_trainers(resumed):
 
 def test_both_trainers_put_work_on_both_devices(resumed):
     clones = devices_of(resumed[0], 9)
-    assert {"/device:CPU:0", "/device:CPU:1"} <= {re.sub(r"^/job:[^/]*|/replica:\d+|/task:\d+", "", name)
-                                                 for name in clones}
+    assert {"/device:CPU:0", "/device:CPU:1"} <= {
+        re.sub(r"^/job:[^/]*|/replica:\d+|/task:\d+", "", name) for name in clones
+    }
 
 
 def test_a_run_goes_on_with_the_other_trainer(resumed):

@@ -1,4 +1,5 @@
 """docs/troubleshooting.md has an entry for every sentence that a command can end with."""
+
 import ast
 import glob
 import os
@@ -28,8 +29,13 @@ def literal(node):
 
 def assigned(tree):
     """Texts that are assigned to a name: sentences that are raised by that name."""
-    return {target.id: literal(node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign)
-            for target in node.targets if isinstance(target, ast.Name) and literal(node.value)}
+    return {
+        target.id: literal(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and literal(node.value)
+    }
 
 
 def sentences(path):
@@ -52,13 +58,17 @@ def sentences(path):
 def key(text):
     """The longest part of a sentence that is always the same."""
     parts = [" ".join(part.split()) for part in re.split(r"%(?:\.\d+)?[sdgfr%]", text)]
-    return max(parts, key=len).strip(" .,:;()\"")
+    return max(parts, key=len).strip(' .,:;()"')
 
 
 def all_sentences(project):
     files = [path for room in ROOMS for path in sorted(glob.glob(os.path.join(project, room, "*.py")))]
-    return [("%s:%d" % (os.path.relpath(path, project), line), key(text)) for path in files
-            for line, text in sentences(path) if len(key(text)) >= SHORTEST]
+    return [
+        ("%s:%d" % (os.path.relpath(path, project), line), key(text))
+        for path in files
+        for line, text in sentences(path)
+        if len(key(text)) >= SHORTEST
+    ]
 
 
 @pytest.fixture
@@ -80,5 +90,6 @@ def test_sentences_of_every_room_are_found(project_dir):
 
 def test_every_exit_code_has_one(page):
     from trainers import errors
+
     codes = {value for name, value in vars(errors).items() if name.isupper() and isinstance(value, int)}
     assert all("| %d |" % code in page for code in codes | {0, 130, 137, 143})

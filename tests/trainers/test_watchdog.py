@@ -1,12 +1,12 @@
 """A training that hangs is ended; one that was paused, or is only slow to start, is not."""
+
 import threading
 
 import pytest
 
 from trainers.watchdog import Watchdog
 
-
-TICK = 0.2       # of 4 s
+TICK = 0.2  # of 4 s
 
 
 def watched(secs, beats=(), until=100):
@@ -18,6 +18,7 @@ def watched(secs, beats=(), until=100):
 
     class Ticks(object):
         """In place of the event that ends the watch: each wait is over at once."""
+
         now = 0.0
 
         def wait(self, tick):
@@ -26,6 +27,7 @@ def watched(secs, beats=(), until=100):
                 watchdog.beat()
             self.now += tick
             return self.now > until
+
     watchdog._done = Ticks()
     watchdog._watch()
     return said, ended
@@ -59,6 +61,7 @@ def test_in_its_own_thread_it_hears_and_ends_too():
 
 def test_it_ends_the_process_though_its_own_last_words_hang(monkeypatch):
     from trainers import watchdog
+
     monkeypatch.setattr(watchdog, "LAST_WORDS_SECS", 0.1)
     ended, never = threading.Event(), threading.Event()
     with Watchdog(0.1, lambda silent: never.wait(), end=lambda code: ended.set()):

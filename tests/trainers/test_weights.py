@@ -1,4 +1,5 @@
 """The weights that an evaluation or an export takes come from what the checkpoint holds, and are named."""
+
 from trainers import weights
 
 VARIABLES = {"conv/weights": "w", "conv/bias": "b", "conv/moving_mean": "m", "global_step": "s"}
@@ -13,8 +14,12 @@ def choose(in_checkpoint, wanted):
 def test_the_averages_of_what_is_trained_and_the_rest_as_it_is():
     restore, said = choose(set(VARIABLES) | AVERAGES, True)
     assert said == "moving-average"
-    assert restore == {"conv/weights/ExponentialMovingAverage": "w", "conv/bias/ExponentialMovingAverage": "b",
-                       "conv/moving_mean": "m", "global_step": "s"}
+    assert restore == {
+        "conv/weights/ExponentialMovingAverage": "w",
+        "conv/bias/ExponentialMovingAverage": "b",
+        "conv/moving_mean": "m",
+        "global_step": "s",
+    }
 
 
 def test_a_checkpoint_without_averages_gives_its_raw_weights_and_says_so():

@@ -1,4 +1,5 @@
 """A model of the zoo by its name: fetched once, from a local server here, and only what was published."""
+
 import functools
 import hashlib
 import http.server
@@ -31,6 +32,7 @@ def archive(tmp_path, write_checkpoint):
 @pytest.fixture
 def fetch(archive, tmp_path):
     """function() -> what was said; `fetch.asked` counts the requests, `fetch.data` is DATA_DIR."""
+
     class Handler(http.server.SimpleHTTPRequestHandler):
         def do_GET(self):
             asked.append(self.path)

@@ -2,6 +2,7 @@
 
 Argument: a file for the results (a JSON object).
 """
+
 import json
 import os
 import sys
@@ -13,7 +14,6 @@ import tensorflow.compat.v1 as tf
 import tf_slim as slim
 from deployment import model_deploy
 from google.protobuf import text_format
-
 from object_detection.legacy import trainer
 from object_detection.protos import train_pb2
 
@@ -28,19 +28,25 @@ def tensors():
     """One picture, as the API's input readers give it to the trainer."""
     images, boxes = line_model.pictures()
     image, box = tf.train.slice_input_producer([images, boxes], shuffle=False)
-    return {"image": image, "groundtruth_boxes": box, "groundtruth_classes": tf.constant([1], tf.int64),
-            "groundtruth_weights": tf.constant([1.0]), "source_id": tf.constant("a picture")}
+    return {
+        "image": image,
+        "groundtruth_boxes": box,
+        "groundtruth_classes": tf.constant([1], tf.int64),
+        "groundtruth_weights": tf.constant([1.0]),
+        "source_id": tf.constant("a picture"),
+    }
 
 
 def place(results):
     """Notes on which devices two clones and their variables are put."""
+
     def build():
         return line_model.LineModel().predict(tf.zeros([1, 8, 8, 3]), None)
+
     with tf.Graph().as_default() as graph:
         deployment = model_deploy.DeploymentConfig(num_clones=2, clone_on_cpu=True)
         model_deploy.create_clones(deployment, build)
-        results["clone_devices"] = [graph.get_operation_by_name("clone_%d/MatMul" % clone).device
-                                    for clone in range(2)]
+        results["clone_devices"] = [graph.get_operation_by_name("clone_%d/MatMul" % clone).device for clone in range(2)]
         results["variable_devices"] = sorted({variable.device for variable in tf.global_variables()})
 
 
@@ -52,17 +58,32 @@ def train(results, folder):
         results["same_session"] = keywords["session_config"] is session
         results["keywords"] = sorted(keywords)
         results["picture_ids"] = [(ids.dtype.name, ids.shape.as_list()) for ids in tf.get_collection("picture_ids")]
-        results["loss_checks"] = [operation.name for operation in tf.get_default_graph().get_operations()
-                                  if operation.type == "CheckNumerics"
-                                  and b"LossTensor" in operation.get_attr("message")]
+        results["loss_checks"] = [
+            operation.name
+            for operation in tf.get_default_graph().get_operations()
+            if operation.type == "CheckNumerics" and b"LossTensor" in operation.get_attr("message")
+        ]
         slim.learning.train(train_op, logdir, **keywords)
 
     trainer.train(
-        tensors, line_model.LineModel, text_format.Parse(CONFIG, train_pb2.TrainConfig()), master="", task=0,
-        num_clones=2, worker_replicas=1, clone_on_cpu=True, ps_tasks=0, worker_job_name="lonely_worker",
-        is_chief=True, train_dir=folder, session_config=session, train_fn=loop)
+        tensors,
+        line_model.LineModel,
+        text_format.Parse(CONFIG, train_pb2.TrainConfig()),
+        master="",
+        task=0,
+        num_clones=2,
+        worker_replicas=1,
+        clone_on_cpu=True,
+        ps_tasks=0,
+        worker_job_name="lonely_worker",
+        is_chief=True,
+        train_dir=folder,
+        session_config=session,
+        train_fn=loop,
+    )
     results["variables"] = sorted(
-        tf.train.load_checkpoint(os.path.join(folder, "model.ckpt-3")).get_variable_to_shape_map())
+        tf.train.load_checkpoint(os.path.join(folder, "model.ckpt-3")).get_variable_to_shape_map()
+    )
 
 
 if __name__ == "__main__":

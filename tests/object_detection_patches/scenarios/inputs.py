@@ -3,6 +3,7 @@ imported.
 
 Argument: a file for the results (a JSON object).
 """
+
 import io
 import json
 import os
@@ -33,12 +34,22 @@ def write_record(path):
     def text(value):
         return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
 
-    example = tf.train.Example(features=tf.train.Features(feature={
-        "image/encoded": text(picture.getvalue()), "image/format": text(b"png"),
-        "image/source_id": text(b"1"), "image/object/class/label": integers(1),
-        "image/height": integers(30), "image/width": integers(40),
-        "image/object/bbox/ymin": floats(BOX[0]), "image/object/bbox/xmin": floats(BOX[1]),
-        "image/object/bbox/ymax": floats(BOX[2]), "image/object/bbox/xmax": floats(BOX[3])}))
+    example = tf.train.Example(
+        features=tf.train.Features(
+            feature={
+                "image/encoded": text(picture.getvalue()),
+                "image/format": text(b"png"),
+                "image/source_id": text(b"1"),
+                "image/object/class/label": integers(1),
+                "image/height": integers(30),
+                "image/width": integers(40),
+                "image/object/bbox/ymin": floats(BOX[0]),
+                "image/object/bbox/xmin": floats(BOX[1]),
+                "image/object/bbox/ymax": floats(BOX[2]),
+                "image/object/bbox/xmax": floats(BOX[3]),
+            }
+        )
+    )
     with tf.python_io.TFRecordWriter(path) as writer:
         writer.write(example.SerializeToString())
 
@@ -53,8 +64,9 @@ def lvis(results):
         results["import_error"] = str(error)
         return
     categories = [{"id": 1, "name": "cat"}]
-    results["coco"] = len(eval_util.get_evaluators(
-        eval_pb2.EvalConfig(metrics_set=["coco_detection_metrics"]), categories))
+    results["coco"] = len(
+        eval_util.get_evaluators(eval_pb2.EvalConfig(metrics_set=["coco_detection_metrics"]), categories)
+    )
     try:
         eval_util.get_evaluators(eval_pb2.EvalConfig(metrics_set=["lvis_mask_metrics"]), categories)
     except ImportError as error:
@@ -65,9 +77,8 @@ def read(results, folder):
     """Builds the training input and reads a batch, counting what AutoGraph converts."""
     import line_model
     from object_detection import inputs
-    from object_detection.protos import input_reader_pb2
-    from object_detection.protos import model_pb2
-    from object_detection.protos import train_pb2
+    from object_detection.protos import input_reader_pb2, model_pb2, train_pb2
+
     write_record(os.path.join(folder, "record"))
     converted = []
     convert = conversion.convert
@@ -85,16 +96,23 @@ def read(results, folder):
         text_format.Parse(train, train_pb2.TrainConfig()),
         text_format.Parse(reader, input_reader_pb2.InputReader()),
         text_format.Parse(model, model_pb2.DetectionModel()),
-        model=line_model.LineModel())
+        model=line_model.LineModel(),
+    )
     features, labels = tf.data.make_one_shot_iterator(dataset).get_next()
     results["build_seconds"] = time.time() - started
     results["converted"] = converted
     with tf.Session() as session:
         image, boxes, classes = session.run(
-            [features["image"], labels["groundtruth_boxes"], labels["groundtruth_classes"]])
+            [features["image"], labels["groundtruth_boxes"], labels["groundtruth_classes"]]
+        )
     red, green, _ = image.mean(axis=(0, 1, 2))
-    results.update(shape=list(image.shape), red=float(red), green=float(green),
-                   boxes=boxes[0].tolist(), classes=classes[0].tolist())
+    results.update(
+        shape=list(image.shape),
+        red=float(red),
+        green=float(green),
+        boxes=boxes[0].tolist(),
+        classes=classes[0].tolist(),
+    )
 
 
 if __name__ == "__main__":

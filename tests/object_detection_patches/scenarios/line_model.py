@@ -4,11 +4,10 @@ trainers.
 It predicts one box per picture from the picture's mean color and the loss is the squared distance to the
 first box: everything around it (the trainers, the optimizer, saving, evaluation, export) is the API's own.
 """
+
 import numpy as np
 import tensorflow.compat.v1 as tf
-
-from object_detection.core import model
-from object_detection.core import standard_fields
+from object_detection.core import model, standard_fields
 
 SIZE = 8
 _FIELDS = standard_fields.InputDataFields
@@ -43,8 +42,12 @@ class LineModel(model.DetectionModel):
         del true_image_shapes
         boxes = tf.expand_dims(tf.clip_by_value(prediction_dict["boxes"], 0, 1), 1)
         ones = tf.ones_like(boxes[:, :, 0])
-        return {"detection_boxes": boxes, "detection_scores": ones, "detection_classes": ones * 0,
-                "num_detections": ones[:, 0]}
+        return {
+            "detection_boxes": boxes,
+            "detection_scores": ones,
+            "detection_classes": ones * 0,
+            "num_detections": ones[:, 0],
+        }
 
     def regularization_losses(self):
         return []
@@ -65,8 +68,13 @@ class LineModelWithStatistics(LineModel):
     def predict(self, preprocessed_inputs, true_image_shapes):
         with tf.variable_scope("line", reuse=tf.AUTO_REUSE):
             moving = tf.get_variable(
-                "moving_mean", [3], initializer=tf.zeros_initializer(), trainable=False,
-                synchronization=tf.VariableSynchronization.ON_READ, aggregation=tf.VariableAggregation.MEAN)
+                "moving_mean",
+                [3],
+                initializer=tf.zeros_initializer(),
+                trainable=False,
+                synchronization=tf.VariableSynchronization.ON_READ,
+                aggregation=tf.VariableAggregation.MEAN,
+            )
         if self._trains:
             colors = tf.reduce_mean(preprocessed_inputs, axis=[0, 1, 2])
             self._update = moving.assign_sub((moving - colors) * 0.1)
@@ -86,11 +94,17 @@ def pictures():
 def dataset(batch, repeat=True):
     """The pictures in order, in batches, in the form of the API's input functions."""
     images, boxes = pictures()
-    features = {_FIELDS.image: images, "hash": np.arange(80, dtype="i"),
-                _FIELDS.true_image_shape: np.tile([[SIZE, SIZE, 3]], [80, 1]).astype("i")}
-    labels = {_FIELDS.groundtruth_boxes: boxes, _FIELDS.groundtruth_classes: np.ones([80, 1, 1], "f"),
-              _FIELDS.groundtruth_weights: np.ones([80, 1], "f"),
-              _FIELDS.num_groundtruth_boxes: np.ones([80], "i")}
+    features = {
+        _FIELDS.image: images,
+        "hash": np.arange(80, dtype="i"),
+        _FIELDS.true_image_shape: np.tile([[SIZE, SIZE, 3]], [80, 1]).astype("i"),
+    }
+    labels = {
+        _FIELDS.groundtruth_boxes: boxes,
+        _FIELDS.groundtruth_classes: np.ones([80, 1, 1], "f"),
+        _FIELDS.groundtruth_weights: np.ones([80, 1], "f"),
+        _FIELDS.num_groundtruth_boxes: np.ones([80], "i"),
+    }
     result = tf.data.Dataset.from_tensor_slices((features, labels))
     return (result.repeat() if repeat else result).batch(batch, drop_remainder=True)
 

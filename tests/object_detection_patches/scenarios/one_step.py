@@ -4,6 +4,7 @@ Arguments: a file for the results (a JSON object by case), and the cases, a JSON
 "SSD" or "FASTER_RCNN", "changes": list of text protos merged into its pipeline config}. One device is the
 Estimator without a strategy, and the two others are compared with it.
 """
+
 import json
 import os
 import shutil
@@ -57,14 +58,20 @@ def case(folder, model, changes):
 
 
 def one(config, folder, initial):
-    del initial     # this one makes it
+    del initial  # this one makes it
     _estimate(config, folder, None, 4)
 
 
 def _replicas(config, folder, initial):
     begin_at(initial, folder)
-    _estimate(config, folder, tf.distribute.MirroredStrategy(
-        ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(num_packs=1)), 2)
+    _estimate(
+        config,
+        folder,
+        tf.distribute.MirroredStrategy(
+            ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(num_packs=1)
+        ),
+        2,
+    )
 
 
 def begin_at(initial, folder):
@@ -81,16 +88,26 @@ def _estimate(config, folder, strategy, batch_size):
 
 def estimator_of(config, folder, strategy):
     """(the Estimator of a pipeline config, the function that builds its detector)."""
-    configs = {"train_config": config.train_config, "eval_config": eval_pb2.EvalConfig(),
-               "eval_input_config": input_reader_pb2.InputReader()}
+    configs = {
+        "train_config": config.train_config,
+        "eval_config": eval_pb2.EvalConfig(),
+        "eval_input_config": input_reader_pb2.InputReader(),
+    }
 
     def build(is_training, add_summaries=True):
         return model_builder.build(config.model, is_training, add_summaries)
 
     return tf.estimator.Estimator(
-        model_lib.create_model_fn(build, configs), folder,
-        tf.estimator.RunConfig(train_distribute=strategy, session_config=SESSION, tf_random_seed=1,
-                               save_checkpoints_steps=1, save_summary_steps=1)), build
+        model_lib.create_model_fn(build, configs),
+        folder,
+        tf.estimator.RunConfig(
+            train_distribute=strategy,
+            session_config=SESSION,
+            tf_random_seed=1,
+            save_checkpoints_steps=1,
+            save_summary_steps=1,
+        ),
+    ), build
 
 
 def batches(build, config, batch_size):
@@ -100,11 +117,12 @@ def batches(build, config, batch_size):
     def padded(example):
         image, shape = detector.preprocess(tf.expand_dims(example[_FIELDS.image], 0))
         features = {_FIELDS.image: image[0], _FIELDS.true_image_shape: shape[0], "hash": tf.constant(0)}
-        labels = {_FIELDS.groundtruth_boxes: example[_FIELDS.groundtruth_boxes],
-                  _FIELDS.groundtruth_classes: tf.one_hot(example[_FIELDS.groundtruth_classes] - 1,
-                                                          small_detectors.CLASSES),
-                  _FIELDS.groundtruth_weights: example[_FIELDS.groundtruth_weights],
-                  _FIELDS.num_groundtruth_boxes: tf.shape(example[_FIELDS.groundtruth_boxes])[0]}
+        labels = {
+            _FIELDS.groundtruth_boxes: example[_FIELDS.groundtruth_boxes],
+            _FIELDS.groundtruth_classes: tf.one_hot(example[_FIELDS.groundtruth_classes] - 1, small_detectors.CLASSES),
+            _FIELDS.groundtruth_weights: example[_FIELDS.groundtruth_weights],
+            _FIELDS.num_groundtruth_boxes: tf.shape(example[_FIELDS.groundtruth_boxes])[0],
+        }
         if _FIELDS.groundtruth_instance_masks in example:
             labels[_FIELDS.groundtruth_instance_masks] = example[_FIELDS.groundtruth_instance_masks]
         for name in set(labels) - {_FIELDS.num_groundtruth_boxes}:
@@ -121,11 +139,11 @@ def batches(build, config, batch_size):
 def _clones(config, folder, initial):
     def loop(train_op, logdir, summary_op=None, **unused):
         saver = tf.train.Saver()
-        restorer = tf.train.Saver([variable for variable in tf.global_variables()
-                                   if variable.op.name in variables_of(initial)])
+        restorer = tf.train.Saver(
+            [variable for variable in tf.global_variables() if variable.op.name in variables_of(initial)]
+        )
         with tf.Session(config=SESSION) as session:
-            session.run([tf.global_variables_initializer(), tf.local_variables_initializer(),
-                         tf.tables_initializer()])
+            session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
             restorer.restore(session, initial)
             coordinator = tf.train.Coordinator()
             threads = tf.train.start_queue_runners(session, coordinator)
@@ -141,9 +159,18 @@ def _clones(config, folder, initial):
     try:
         trainer.train(
             lambda: tf.data.make_one_shot_iterator(_examples(config).repeat()).get_next(),
-            lambda: model_builder.build(config.model, is_training=True), config.train_config, master="",
-            task=0, num_clones=2, worker_replicas=1, clone_on_cpu=True, ps_tasks=0,
-            worker_job_name="lonely_worker", is_chief=True, train_dir=folder)
+            lambda: model_builder.build(config.model, is_training=True),
+            config.train_config,
+            master="",
+            task=0,
+            num_clones=2,
+            worker_replicas=1,
+            clone_on_cpu=True,
+            ps_tasks=0,
+            worker_job_name="lonely_worker",
+            is_chief=True,
+            train_dir=folder,
+        )
     finally:
         trainer.slim.learning.train = stock
 
@@ -165,8 +192,7 @@ def _examples(config):
 
 def variables_of(checkpoint):
     reader = tf.train.load_checkpoint(checkpoint)
-    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()
-            if name != "global_step"}
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map() if name != "global_step"}
 
 
 def distance(ours, theirs):
@@ -179,10 +205,13 @@ def distance(ours, theirs):
 
 def _summaries(folder):
     """The scalars of the first step, by tag."""
-    return {value.tag: value.simple_value
-            for path in tf.gfile.Glob(os.path.join(folder, "events.*"))
-            for event in tf.train.summary_iterator(path) for value in event.summary.value
-            if value.WhichOneof("value") == "simple_value"}
+    return {
+        value.tag: value.simple_value
+        for path in tf.gfile.Glob(os.path.join(folder, "events.*"))
+        for event in tf.train.summary_iterator(path)
+        for value in event.summary.value
+        if value.WhichOneof("value") == "simple_value"
+    }
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Arguments: a file for the results (a JSON object: `moved`, `difference`, `where`
 one_step.py, or `error`), and a case of one_step.py, a JSON object. The workers run this file too: with their
 folder instead of a file, and TensorFlow's TF_CONFIG.
 """
+
 import json
 import os
 import socket
@@ -45,10 +46,15 @@ def _run_workers(case, folder):
     running = []
     for index in range(2):
         cluster = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
-        running.append(subprocess.Popen(
-            [sys.executable, "-W", "ignore", __file__, folder, case], stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, universal_newlines=True,
-            env=dict(os.environ, TF_CONFIG=json.dumps(cluster))))
+        running.append(
+            subprocess.Popen(
+                [sys.executable, "-W", "ignore", __file__, folder, case],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                universal_newlines=True,
+                env=dict(os.environ, TF_CONFIG=json.dumps(cluster)),
+            )
+        )
     try:
         said = [process.communicate(timeout=SECONDS)[0] for process in running]
     except subprocess.TimeoutExpired:
@@ -68,8 +74,9 @@ def work(case, folder):
     def pictures():
         return one_step.batches(build, config, 2).skip(task).take(1)
 
-    tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(pictures, max_steps=1),
-                                    tf.estimator.EvalSpec(pictures))
+    tf.estimator.train_and_evaluate(
+        estimator, tf.estimator.TrainSpec(pictures, max_steps=1), tf.estimator.EvalSpec(pictures)
+    )
 
 
 def _pipeline(case):

@@ -2,6 +2,7 @@
 
 Argument: a file for the results (a JSON object).
 """
+
 import json
 import sys
 import tempfile
@@ -23,15 +24,19 @@ AUGMENTATIONS = {"brightness": "random_adjust_brightness {}", "crop": "random_cr
 
 def read(folder, augmentation, seed):
     """Sums of the colors of each picture in three batches of eight."""
-    reader = ("max_number_of_boxes: 3 shuffle: true num_readers: 1 "
-              "tf_record_input_reader { input_path: '%s/records-*' }" % folder)
+    reader = (
+        "max_number_of_boxes: 3 shuffle: true num_readers: 1 "
+        "tf_record_input_reader { input_path: '%s/records-*' }" % folder
+    )
     with tf.Graph().as_default(), tf.Session() as session:
         if seed is not None:
             tf.set_random_seed(seed)
         dataset = inputs.train_input(
             text_format.Parse("batch_size: 8 data_augmentation_options { %s }" % augmentation, train_pb2.TrainConfig()),
             text_format.Parse(reader, input_reader_pb2.InputReader()),
-            text_format.Parse(workers.MODEL, model_pb2.DetectionModel()), model=line_model.LineModel())
+            text_format.Parse(workers.MODEL, model_pb2.DetectionModel()),
+            model=line_model.LineModel(),
+        )
         iterator = dataset.make_initializable_iterator()
         sums = tf.reduce_sum(iterator.get_next()[0]["image"], axis=[1, 2, 3])
         session.run([iterator.initializer, tf.tables_initializer()])
@@ -47,10 +52,17 @@ def parallel_calls(folder, seed):
         dataset = inputs.train_input(
             text_format.Parse("batch_size: 8", train_pb2.TrainConfig()),
             text_format.Parse(reader % folder, input_reader_pb2.InputReader()),
-            text_format.Parse(workers.MODEL, model_pb2.DetectionModel()), model=line_model.LineModel())
+            text_format.Parse(workers.MODEL, model_pb2.DetectionModel()),
+            model=line_model.LineModel(),
+        )
         dataset.make_initializable_iterator()
-        return sorted({int(tf.get_static_value(node.inputs[-1])) for node in graph.get_operations()
-                       if node.type == "ParallelMapDataset"})
+        return sorted(
+            {
+                int(tf.get_static_value(node.inputs[-1]))
+                for node in graph.get_operations()
+                if node.type == "ParallelMapDataset"
+            }
+        )
 
 
 def queue_order():

@@ -3,11 +3,11 @@
 Everything but the convolutions (anchors, matching, losses, mining, the box predictors) is the API's own,
 built from a pipeline config by its model builder. Nothing is normalised over the batch or dropped at random.
 """
+
 import numpy as np
 import tensorflow.compat.v1 as tf
 import tf_slim as slim
 from google.protobuf import text_format
-
 from object_detection.builders import model_builder
 from object_detection.core import standard_fields
 from object_detection.meta_architectures import faster_rcnn_meta_arch, ssd_meta_arch
@@ -73,8 +73,7 @@ class SmallSsd(ssd_meta_arch.SSDFeatureExtractor):
         return resized_inputs / 127.5 - 1
 
     def extract_features(self, preprocessed_inputs):
-        with tf.variable_scope("SmallSsd", reuse=self._reuse_weights), slim.arg_scope(
-                self._conv_hyperparams_fn()):
+        with tf.variable_scope("SmallSsd", reuse=self._reuse_weights), slim.arg_scope(self._conv_hyperparams_fn()):
             first = slim.conv2d(preprocessed_inputs, 8, 5, stride=8, scope="first")
             return [first, slim.conv2d(first, 8, 3, stride=2, scope="second")]
 
@@ -117,13 +116,21 @@ def examples(size, masks):
     size: pixels a side. masks: whether to give masks. Returns a list of dicts as the API's decoder makes.
     """
     random = np.random.RandomState(3)
-    boxes = np.float32([[.05, .1, .45, .5], [.4, .5, .9, .95], [.3, .05, .8, .4],
-                        [.1, .2, .6, .7], [.5, .4, .95, .9], [.2, .3, .7, .8]])
+    boxes = np.float32(
+        [
+            [0.05, 0.1, 0.45, 0.5],
+            [0.4, 0.5, 0.9, 0.95],
+            [0.3, 0.05, 0.8, 0.4],
+            [0.1, 0.2, 0.6, 0.7],
+            [0.5, 0.4, 0.95, 0.9],
+            [0.2, 0.3, 0.7, 0.8],
+        ]
+    )
     result = []
     for first, count in ((0, 3), (3, 2), (5, 1), (0, 0)):
         example = {
             _FIELDS.image: random.randint(0, 256, [size, size, 3]).astype("f"),
-            _FIELDS.groundtruth_boxes: boxes[first:first + count],
+            _FIELDS.groundtruth_boxes: boxes[first : first + count],
             _FIELDS.groundtruth_classes: np.int64([1, 2, 1][:count]),
             _FIELDS.groundtruth_weights: np.ones([count], "f"),
         }

@@ -3,6 +3,7 @@ files as each of three.
 
 Argument: a file for the results (a JSON object).
 """
+
 import json
 import os
 import sys
@@ -33,14 +34,17 @@ MODEL = """
 
 def write_records(folder):
     """A picture of 8 x 8 pixels of all colors with one box, again and again; a source id is its file and place in it."""
+
     def text(value):
         return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
 
     def floats(value):
         return tf.train.Feature(float_list=tf.train.FloatList(value=[value]))
 
-    box = {"image/object/bbox/" + side: floats(at)
-           for side, at in (("ymin", 0.4), ("xmin", 0.4), ("ymax", 0.6), ("xmax", 0.6))}
+    box = {
+        "image/object/bbox/" + side: floats(at)
+        for side, at in (("ymin", 0.4), ("xmin", 0.4), ("ymax", 0.6), ("xmax", 0.6))
+    }
     box["image/object/class/label"] = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
     with tf.Graph().as_default(), tf.Session() as session:
         pixels = tf.cast(tf.reshape(tf.range(8 * 8 * 3), [8, 8, 3]), tf.uint8)
@@ -48,20 +52,29 @@ def write_records(folder):
     for number in range(FILES):
         with tf.python_io.TFRecordWriter(os.path.join(folder, "records-%d" % number)) as writer:
             for place in range(RECORDS):
-                feature = dict(box, **{"image/encoded": text(picture), "image/format": text(b"png"),
-                                       "image/source_id": text(b"%d-%d" % (number, place))})
+                feature = dict(
+                    box,
+                    **{
+                        "image/encoded": text(picture),
+                        "image/format": text(b"png"),
+                        "image/source_id": text(b"%d-%d" % (number, place)),
+                    },
+                )
                 writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
 
 
 def read(folder, worker, workers, shuffle, files="*", batch=3):
     """(source ids in the order they come, pictures in the first batch) for one of so many workers."""
-    reader = ("max_number_of_boxes: 3 include_source_id: true num_epochs: 1 shuffle: %s num_readers: 2 "
-              "tf_record_input_reader { input_path: '%s/records-%s' }" % (str(shuffle).lower(), folder, files))
+    reader = (
+        "max_number_of_boxes: 3 include_source_id: true num_epochs: 1 shuffle: %s num_readers: 2 "
+        "tf_record_input_reader { input_path: '%s/records-%s' }" % (str(shuffle).lower(), folder, files)
+    )
     with tf.Graph().as_default(), tf.Session() as session:
         input_fn = inputs.create_train_input_fn(
             text_format.Parse("batch_size: %d" % (batch * workers), train_pb2.TrainConfig()),
             text_format.Parse(reader, input_reader_pb2.InputReader()),
-            text_format.Parse(MODEL, model_pb2.DetectionModel()))
+            text_format.Parse(MODEL, model_pb2.DetectionModel()),
+        )
         context = tf.distribute.InputContext(workers, worker, num_replicas_in_sync=workers)
         features, _ = tf.data.make_one_shot_iterator(input_fn(input_context=context)).get_next()
         batches = []
@@ -78,7 +91,10 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
         write_records(temporary)
         for order, shuffle, workers, files, batch in (
-                ("in order", False, 2, "*", 3), ("shuffled", True, 2, "*", 3), ("two files", True, 3, "[01]", 1)):
+            ("in order", False, 2, "*", 3),
+            ("shuffled", True, 2, "*", 3),
+            ("two files", True, 3, "[01]", 1),
+        ):
             try:
                 found[order] = [read(temporary, worker, workers, shuffle, files, batch) for worker in range(workers)]
             except Exception:

@@ -1,4 +1,5 @@
 """Trainings that something is done to while they run."""
+
 import subprocess
 
 import pytest
@@ -10,6 +11,7 @@ def start(tiny_command, ended):
 
     `when` is {start of a console line: function(process)}.
     """
+
     def run(folder, when, command="train", **settings):
         argv, options = tiny_command(command, folder, **dict({"NUM_STEPS": "100000"}, **settings))
         lines = []
@@ -24,4 +26,5 @@ def start(tiny_command, ended):
             finally:
                 process.kill()
         return ended(process.returncode, "".join(lines), str(folder))
+
     return run

@@ -1,4 +1,5 @@
 """A step whose loss is finite and whose update is not: the checkpoint saved after it is not the last good one."""
+
 import os
 
 import pytest
@@ -15,28 +16,37 @@ def from_step(step):
     Up to there nothing moves. The weight of the loss makes the gradient so steep that it does not matter of which
     size chance made the model's weights.
     """
-    return ((CONSTANT, "manual_step_learning_rate { initial_learning_rate: 1e-12 "
-             "schedule { step: %d learning_rate: 3e38 } }" % step),
-            (CLASSES, CLASSES + " classification_weight: 1e3"))
+    return (
+        (
+            CONSTANT,
+            "manual_step_learning_rate { initial_learning_rate: 1e-12 "
+            "schedule { step: %d learning_rate: 3e38 } }" % step,
+        ),
+        (CLASSES, CLASSES + " classification_weight: 1e3"),
+    )
 
 
 def test_a_checkpoint_of_infinite_weights_is_set_aside_and_the_one_before_named(start, tiny_config, tmp_path):
-    run = start(tmp_path / "run", {}, TRAINER="clone", CHECKPOINT_EVERY_STEPS="1", PIPELINE_CONFIG=tiny_config(
-        *from_step(3)))
+    run = start(
+        tmp_path / "run", {}, TRAINER="clone", CHECKPOINT_EVERY_STEPS="1", PIPELINE_CONFIG=tiny_config(*from_step(3))
+    )
     assert run.code == 4, run.console
     aside = [name for name in os.listdir(run.folder) if name.startswith("diverged-") and name.endswith(".index")]
     good = run.checkpoints[-1]
     assert aside == ["diverged-model.ckpt-%d.index" % (good + 1)]
-    assert "Checkpoint %s holds weights that are not finite (" % os.path.join(
-        run.folder, "model.ckpt-%d" % (good + 1)) in run.console
+    assert (
+        "Checkpoint %s holds weights that are not finite (" % os.path.join(run.folder, "model.ckpt-%d" % (good + 1))
+        in run.console
+    )
     assert run.lines[-1].endswith("the newest checkpoint is %s." % os.path.join(run.folder, "model.ckpt-%d" % good))
     assert run.manifest()["outcome"] == "diverged"
 
 
 @pytest.mark.long
 def test_a_last_step_that_breaks_the_weights_is_no_success(start, tiny_config, tmp_path):
-    run = start(tmp_path / "run", {}, NUM_STEPS="4", CHECKPOINT_EVERY_STEPS="1",
-                PIPELINE_CONFIG=tiny_config(*from_step(3)))
+    run = start(
+        tmp_path / "run", {}, NUM_STEPS="4", CHECKPOINT_EVERY_STEPS="1", PIPELINE_CONFIG=tiny_config(*from_step(3))
+    )
     assert run.code == 4, run.console
     assert "Training diverged: the last step left weights that are not finite" in run.lines[-2]
     assert run.checkpoints == [1, 2, 3]

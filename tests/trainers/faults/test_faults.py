@@ -1,4 +1,5 @@
 """What breaks a training from outside, for real: the exit code, the sentence, and what is left to go on with."""
+
 import glob
 import os
 import re
@@ -14,7 +15,7 @@ from trainers import checkpoint_files
 
 pytestmark = pytest.mark.training
 TRAINERS = ["mirrored", "clone"]
-AT_ONCE_SECS = 30       # on a busy machine too; what does not stop at once hangs for ever here
+AT_ONCE_SECS = 30  # on a busy machine too; what does not stop at once hangs for ever here
 
 
 @pytest.fixture
@@ -41,16 +42,26 @@ def poison(folder):
 
 @pytest.mark.parametrize("trainer", TRAINERS)
 def test_a_poisoned_record_ends_with_4_its_picture_named_and_the_last_good_checkpoint_kept(
-        trainer, start, pictures, tmp_path, tiny_config):
+    trainer, start, pictures, tmp_path, tiny_config
+):
     picture = poison(pictures)
-    diverged = start(tmp_path / "run", {}, TRAINER=trainer, DATASET=pictures, CHECKPOINT_EVERY_STEPS="1",
-                     PIPELINE_CONFIG=tiny_config(("data_augmentation_options { ssd_random_crop {} }", "")))
+    diverged = start(
+        tmp_path / "run",
+        {},
+        TRAINER=trainer,
+        DATASET=pictures,
+        CHECKPOINT_EVERY_STEPS="1",
+        PIPELINE_CONFIG=tiny_config(("data_augmentation_options { ssd_random_crop {} }", "")),
+    )
     assert diverged.code == 4, diverged.console
     step = int(re.search(r"diverged: the loss at step (\d+) is inf", diverged.console).group(1))
     named = re.search(r"Pictures of step %d: (.*)\.\n" % step, diverged.console).group(1).split(", ")
     assert len(named) == 8 and picture in named
-    assert "the newest checkpoint is %s" % (
-        os.path.join(diverged.folder, "model.ckpt-%d" % (step - 1)) if step > 1 else "not there") in diverged.console
+    assert (
+        "the newest checkpoint is %s"
+        % (os.path.join(diverged.folder, "model.ckpt-%d" % (step - 1)) if step > 1 else "not there")
+        in diverged.console
+    )
     assert step not in diverged.checkpoints
     assert (diverged.manifest()["outcome"], diverged.manifest()["exit_code"]) == ("diverged", 4)
 
@@ -70,7 +81,7 @@ def processes_of(run_dir):
             with open("/proc/%s/environ" % pid, "rb") as source:
                 found += [int(pid)] if ("RUN_DIR=%s" % run_dir).encode() in source.read().split(b"\0") else []
         except OSError:
-            pass        # it has just ended
+            pass  # it has just ended
     return found
 
 
@@ -82,8 +93,9 @@ def test_a_blocked_input_ends_with_5_and_the_stacks_of_all_threads(start, pictur
         block_the_input(pictures)
 
     # Three times as long is what the first step may take, TensorFlow's import and the graph included.
-    stalled = start(tmp_path / "run", {"First step": block}, TRAINER="clone", DATASET=pictures,
-                    STALL_SECS="30", PS_TASKS="1")
+    stalled = start(
+        tmp_path / "run", {"First step": block}, TRAINER="clone", DATASET=pictures, STALL_SECS="30", PS_TASKS="1"
+    )
     assert stalled.code == 5, stalled.console
     assert re.search(r"^No step for 3\d s; the last one was \d+\.$", stalled.console, re.MULTILINE)
     assert "STALL_SECS waits longer" in stalled.lines[-1]
@@ -120,8 +132,7 @@ def test_a_second_ctrl_c_stops_even_a_step_that_hangs(start, pictures, tmp_path)
         stopped_at.append(time.time())
         process.send_signal(signal.SIGINT)
 
-    stopped = start(tmp_path / "run", {"First step": interrupt_twice}, DATASET=pictures,
-                    CHECKPOINT_EVERY_STEPS="1")
+    stopped = start(tmp_path / "run", {"First step": interrupt_twice}, DATASET=pictures, CHECKPOINT_EVERY_STEPS="1")
     assert time.time() - stopped_at[0] < AT_ONCE_SECS
     assert stopped.code == 130, stopped.console
     assert stopped.lines[-2:] == ["Stopping after this step and saving; once more stops at once.", "Stopped at once."]
@@ -149,8 +160,12 @@ def small_disk(tmp_path):
     """A disk of 90 MB (str)."""
     folder = str(tmp_path / "disk")
     os.mkdir(folder)
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=90m", "tmpfs", folder], stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, universal_newlines=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=90m", "tmpfs", folder],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
     if mounted.returncode:
         pytest.skip("no small disk can be mounted here: %s" % mounted.stdout.strip())
     yield folder
@@ -173,13 +188,20 @@ def fill(disk, run_dir, leave):
 @pytest.fixture
 def full_disk(start, small_disk):
     """function(leave, **settings) -> the Run of a training that met a full disk, which has room again."""
+
     def run(leave, **settings):
         run_dir = os.path.join(small_disk, "run")
-        full = start(run_dir, {"First step": lambda process: fill(small_disk, run_dir, leave)},
-                     # None is removed: that would make room again.
-                     CHECKPOINT_EVERY_STEPS="5", KEEP_CHECKPOINTS="200", **settings)
+        full = start(
+            run_dir,
+            {"First step": lambda process: fill(small_disk, run_dir, leave)},
+            # None is removed: that would make room again.
+            CHECKPOINT_EVERY_STEPS="5",
+            KEEP_CHECKPOINTS="200",
+            **settings,
+        )
         os.remove(os.path.join(small_disk, "filler"))
         return full
+
     return run
 
 
@@ -192,11 +214,11 @@ def ended_on_a_full_disk(full):
 
 
 def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_one_before(full_disk, tiny_training):
-    full = full_disk(4 * 2 ** 20, TRAINER="mirrored")
+    full = full_disk(4 * 2**20, TRAINER="mirrored")
     ended_on_a_full_disk(full)
     assert "the checkpoint of step" in full.lines[-2]
     before, newest = full.checkpoints[-2:]
-    shard, = glob.glob(os.path.join(full.folder, "model.ckpt-%d.data-*" % newest))
+    (shard,) = glob.glob(os.path.join(full.folder, "model.ckpt-%d.data-*" % newest))
     with open(shard, "wb"):
         pass
     again = tiny_training(full.folder, NUM_STEPS=str(newest + 3), TRAINER="clone")
@@ -206,13 +228,19 @@ def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_o
     assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
 
 
-RATE, DECAY, AVERAGE = 0.01, 0.9, "/ExponentialMovingAverage"      # as in tiny_ssd.config
+RATE, DECAY, AVERAGE = 0.01, 0.9, "/ExponentialMovingAverage"  # as in tiny_ssd.config
 
 
 def test_a_save_that_finds_the_disk_full_leaves_what_was_saved_before_and_the_run_goes_on_as_if_nothing_was(
-        full_disk, tiny_training, tiny_config):
-    config = tiny_config(("constant_learning_rate { learning_rate: 0.01 }", "exponential_decay_learning_rate { "
-                          "initial_learning_rate: 0.01 decay_steps: 1 decay_factor: 0.99 staircase: false }"))
+    full_disk, tiny_training, tiny_config
+):
+    config = tiny_config(
+        (
+            "constant_learning_rate { learning_rate: 0.01 }",
+            "exponential_decay_learning_rate { "
+            "initial_learning_rate: 0.01 decay_steps: 1 decay_factor: 0.99 staircase: false }",
+        )
+    )
     full = full_disk(0, TRAINER="clone", SPOIL="free space", PIPELINE_CONFIG=config)
     ended_on_a_full_disk(full)
     newest = full.checkpoints[-1]
@@ -221,21 +249,22 @@ def test_a_save_that_finds_the_disk_full_leaves_what_was_saved_before_and_the_ru
     assert again.code == 0, again.console
     assert "Going on from step %d to %d." % (newest, newest + 3) in again.lines
     assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
-    events, = [name for name in set(os.listdir(full.folder)) - written if name.startswith("events")]
+    (events,) = [name for name in set(os.listdir(full.folder)) - written if name.startswith("events")]
     step, rate = first_learning_rate(os.path.join(full.folder, events))
     assert newest < step <= newest + 2
-    assert any(rate == pytest.approx(RATE * 0.99 ** one, rel=1e-4) for one in (step - 1, step))
+    assert any(rate == pytest.approx(RATE * 0.99**one, rel=1e-4) for one in (step - 1, step))
     before, after = (values(os.path.join(full.folder, "model.ckpt-%d" % one)) for one in (newest, newest + 1))
     averages = [name for name in before if name.endswith(AVERAGE)]
     assert len(averages) > 3
     for name in averages:
-        expected = DECAY * before[name] + (1 - DECAY) * after[name[:-len(AVERAGE)]]
+        expected = DECAY * before[name] + (1 - DECAY) * after[name[: -len(AVERAGE)]]
         assert after[name] == pytest.approx(expected, abs=1e-6), name
 
 
 def values(checkpoint):
     """The values of a checkpoint by name."""
     import tensorflow.compat.v1 as tf
+
     reader = tf.train.NewCheckpointReader(checkpoint)
     return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
@@ -243,5 +272,10 @@ def values(checkpoint):
 def first_learning_rate(path):
     """(step, rate) of the first learning rate in an event file."""
     import tensorflow.compat.v1 as tf
-    return next((event.step, value.simple_value) for event in tf.train.summary_iterator(path)
-                for value in event.summary.value if "learning_rate" in value.tag)
+
+    return next(
+        (event.step, value.simple_value)
+        for event in tf.train.summary_iterator(path)
+        for value in event.summary.value
+        if "learning_rate" in value.tag
+    )

@@ -1,5 +1,5 @@
-"""kill -9, again and again, on one run: it loses no more than what came after the last save, and ends as it should.
-"""
+"""kill -9, again and again, on one run: it loses no more than what came after the last save, and ends as it should."""
+
 import json
 import os
 import random
@@ -40,6 +40,7 @@ def kill_at_random(process, folder, chance):
 def whole(folder):
     """The newest step whose values are as they were saved."""
     from trainers import run_dir
+
     newest = run_dir.newest_checkpoint(folder)
     return newest[1] if newest else 0
 
@@ -50,8 +51,13 @@ def test_a_run_survives_being_killed(request, tiny_command, tiny_training, tmp_p
     folder = str(tmp_path / "run")
     step, in_saves, told = 0, 0, []
     for number in range(kills):
-        settings = {"TRAINER": ("mirrored", "clone")[number % 2], "NUM_GPUS": str(1 + number // 2 % 2),
-                    "CHECKPOINT_EVERY_STEPS": "1", "KEEP_CHECKPOINTS": "3", "NUM_STEPS": "1000000"}
+        settings = {
+            "TRAINER": ("mirrored", "clone")[number % 2],
+            "NUM_GPUS": str(1 + number // 2 % 2),
+            "CHECKPOINT_EVERY_STEPS": "1",
+            "KEEP_CHECKPOINTS": "3",
+            "NUM_STEPS": "1000000",
+        }
         kill = kill_while_saving if number % 4 in (1, 2) else kill_at_random
         # One in ten comes before the first step.
         first = "Building" if number % 10 == 9 else "First step"
@@ -61,8 +67,11 @@ def test_a_run_survives_being_killed(request, tiny_command, tiny_training, tmp_p
             for line in process.stdout:
                 lines.append(line)
                 if line.startswith(first):
-                    in_saves += kill(process, folder, chance) if first != "Building" else kill_at_random(
-                        process, folder, chance)
+                    in_saves += (
+                        kill(process, folder, chance)
+                        if first != "Building"
+                        else kill_at_random(process, folder, chance)
+                    )
         assert process.returncode == KILLED, "".join(lines)
         # It went on from all that was whole, and what is there now is no older.
         going_on = [line for line in lines if line.startswith("Going on from step %d " % step)]
@@ -70,8 +79,10 @@ def test_a_run_survives_being_killed(request, tiny_command, tiny_training, tmp_p
         torn = [one for one in checkpoint_files.steps(folder) if one > whole(folder)]
         assert whole(folder) >= step
         step = whole(folder)
-        told.append("%s x %s, %s: step %d%s" % (settings["TRAINER"], settings["NUM_GPUS"], kill.__name__, step,
-                                                ", torn %s" % torn if torn else ""))
+        told.append(
+            "%s x %s, %s: step %d%s"
+            % (settings["TRAINER"], settings["NUM_GPUS"], kill.__name__, step, ", torn %s" % torn if torn else "")
+        )
     print("\n".join(told))
     finished = tiny_training(folder, NUM_STEPS=str(step + 5), CHECKPOINT_EVERY_STEPS="1", KEEP_CHECKPOINTS="3")
     assert finished.code == 0, finished.console

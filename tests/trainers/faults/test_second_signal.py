@@ -1,4 +1,5 @@
 """Who asks twice to stop does not want to wait, not even for a save; what was saved before is whole."""
+
 import glob
 import os
 import signal
@@ -9,7 +10,7 @@ import pytest
 from trainers import checkpoint_files
 
 pytestmark = pytest.mark.training
-AT_ONCE_SECS = 30       # on a busy machine too; the save that is not waited for never ends
+AT_ONCE_SECS = 30  # on a busy machine too; the save that is not waited for never ends
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +22,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def stop_while_it_saves(start, folder):
     """function(signal's number, **settings) -> (Run, seconds from the second signal to the end)."""
+
     def stop(number, **settings):
         sent = []
 
@@ -30,13 +32,15 @@ def stop_while_it_saves(start, folder):
                 time.sleep(0.05)
             process.send_signal(number)
             time.sleep(1)
-            assert process.poll() is None       # it waits for the save
+            assert process.poll() is None  # it waits for the save
             sent.append(time.time())
             process.send_signal(number)
 
-        stopped = start(folder, {"First step": signal_twice}, SPOIL="endless save", CHECKPOINT_EVERY_STEPS="2",
-                        **settings)
+        stopped = start(
+            folder, {"First step": signal_twice}, SPOIL="endless save", CHECKPOINT_EVERY_STEPS="2", **settings
+        )
         return stopped, time.time() - sent[0]
+
     return stop
 
 
@@ -57,8 +61,13 @@ def test_a_second_signal_does_not_wait_for_a_save(stop_while_it_saves, folder, t
 @pytest.fixture(scope="module")
 def interrupted(start, folder):
     """An evaluation with USE_MOVING_AVERAGE=0 of what those trainings saved with moving averages, and one Ctrl-C."""
-    return start(folder, {"Results are in": lambda process: process.send_signal(signal.SIGINT)}, command="eval",
-                 EVAL_MODE="continuous", USE_MOVING_AVERAGE="0")
+    return start(
+        folder,
+        {"Results are in": lambda process: process.send_signal(signal.SIGINT)},
+        command="eval",
+        EVAL_MODE="continuous",
+        USE_MOVING_AVERAGE="0",
+    )
 
 
 def test_an_evaluation_stops_at_the_first_and_keeps_what_is_finished(interrupted):
@@ -72,4 +81,5 @@ def test_an_evaluation_stops_at_the_first_and_keeps_what_is_finished(interrupted
 def test_an_evaluation_takes_the_weights_that_the_setting_asks_for(interrupted):
     assert "with raw (the checkpoint holds moving averages too) weights" in interrupted.console
     assert {entry["weights"] for entry in interrupted.metrics()["evaluations"]} == {
-        "raw (the checkpoint holds moving averages too)"}
+        "raw (the checkpoint holds moving averages too)"
+    }

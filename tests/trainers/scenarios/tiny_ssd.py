@@ -4,6 +4,7 @@
 `tiny_faster_rcnn` is for models of two stages. The rest (input, anchors, losses, predictors, both trainers) is what
 every training uses. tiny_ssd.config and tiny_mask_rcnn.config beside this file are pipeline configs.
 """
+
 import os
 import sys
 import threading
@@ -61,6 +62,7 @@ def _after_registering(function):
         register()
         _spoil()
         return function(*args)
+
     return register_and_call
 
 
@@ -70,6 +72,7 @@ def _spoilt(load, spoil):
         model = load(*args)
         model.detect = spoil(model.detect)
         return model
+
     return load_and_spoil
 
 
@@ -81,6 +84,7 @@ def _with_other_masks(detect):
     def detect_and_spoil(picture):
         found = detect(picture)
         return found._replace(masks=found.masks[..., ::-1])
+
     return detect_and_spoil
 
 
@@ -97,27 +101,33 @@ def _endless(save):
         with open(os.path.join(part, "part-00000-of-00001.data-00000-of-00001"), "wb") as out:
             out.write(b"\0" * 1000)
         threading.Event().wait()
+
     return begin_to_save
 
 
 def _spoil():
     if os.environ.get("SPOIL") == "endless save":
         from trainers import progress
+
         progress.CheckpointHook._save = _endless(progress.CheckpointHook._save)
     if os.environ.get("SPOIL") == "frozen":
         from trainers import inference
+
         inference.FrozenGraph = _spoilt(inference.FrozenGraph, _of_another_picture)
     if os.environ.get("SPOIL") == "masks":
         from trainers import inference
+
         inference.FrozenGraph = _spoilt(inference.FrozenGraph, _with_other_masks)
     if os.environ.get("SPOIL") == "free space":
         from trainers import progress
-        progress.free_bytes = lambda folder: 2 ** 40
+
+        progress.free_bytes = lambda folder: 2**40
 
 
 def main(arguments):
     import entrypoint
     from trainers import evaluation, export, train
+
     train._train_with = _after_registering(train._train_with)
     evaluation._build = _after_registering(evaluation._build)
     export._write = _after_registering(export._write)

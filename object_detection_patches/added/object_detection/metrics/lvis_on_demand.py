@@ -16,6 +16,6 @@ class LVISMaskEvaluator(object):
             raise ImportError(
                 "The metrics set lvis_mask_metrics needs the package lvis, which cannot be imported ({}). "
                 "Install it (pip install lvis==0.5.3), or take lvis_mask_metrics out of "
-                "eval_config.metrics_set."
-                .format(error))
+                "eval_config.metrics_set.".format(error)
+            )
         return lvis_evaluation.LVISMaskEvaluator(*args, **kwargs)

@@ -7,6 +7,7 @@ ranges of its own, of its own part of the batch: averages that all clones wrote 
 last. Clone 0's are the model's, as with the statistics of batch normalisation: they are saved, under the names
 of a graph without clones. The others start from them, at the beginning of every session.
 """
+
 import re
 
 import tensorflow.compat.v1 as tf
@@ -56,8 +57,10 @@ def _range_of_clone(getter, name, *args, **kwargs):
     if not _clone_of(name):
         return getter(shared, *args, **kwargs)
     of_clone_0 = {variable.op.name: variable for variable in tf.global_variables()}[shared]
-    kwargs.update(collections=[tf.GraphKeys.LOCAL_VARIABLES],
-                  initializer=lambda *unused_args, **unused_kwargs: of_clone_0.read_value())
+    kwargs.update(
+        collections=[tf.GraphKeys.LOCAL_VARIABLES],
+        initializer=lambda *unused_args, **unused_kwargs: of_clone_0.read_value(),
+    )
     # A range's own average is made to stand where the range is; what reads clone 0's cannot.
     with tf.get_default_graph().colocate_with(None, ignore_existing=True):
         return getter(name, *args, **kwargs)

@@ -2,8 +2,8 @@
 
 Added to the API by the tfod-train patch clip_summed_gradient.
 """
-import tensorflow.compat.v1 as tf
 
+import tensorflow.compat.v1 as tf
 from object_detection.utils import replicas
 
 
@@ -17,6 +17,7 @@ def by_global_norm(norm):
       A function from (gradient, variable) pairs to such pairs. Called in a replica it returns the replica's
       share, so that the sum over replicas, which the optimizer makes, is the clipped gradient.
     """
+
     def clip(grads_and_vars):
         given = [(gradient, variable) for gradient, variable in grads_and_vars if gradient is not None]
         gradients = [tf.convert_to_tensor(gradient) for gradient, _ in given]

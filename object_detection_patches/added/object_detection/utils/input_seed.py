@@ -1,8 +1,9 @@
 """Repeatable maps over the input of a seeded graph. Added to the API by the tfod-train patch seeded_input_map."""
+
 import tensorflow.compat.v1 as tf
 from tensorflow.python.framework import random_seed
 
-_LARGEST_SEED = 2 ** 31 - 1
+_LARGEST_SEED = 2**31 - 1
 
 
 def seeded(function):
@@ -18,6 +19,7 @@ def seeded(function):
     def seeded_function(*arguments):
         tf.set_random_seed((graph_seed + 7919 * number) % _LARGEST_SEED)
         return function(*arguments)
+
     return seeded_function
 
 

@@ -1,4 +1,5 @@
 """Hard example mining of Faster R-CNN. Added to the API by the tfod-train patch mine_every_picture."""
+
 import tensorflow.compat.v1 as tf
 
 
@@ -16,6 +17,8 @@ def of_every_picture(mine, proposal_boxlists, loc_losses, cls_losses, num_propos
     Returns:
       Two scalar tensors: the localization and the classification losses, summed over the pictures.
     """
-    mined = [mine([boxlist], loc_losses[i:i + 1], cls_losses[i:i + 1], num_proposals[i:i + 1])
-             for i, boxlist in enumerate(proposal_boxlists)]
+    mined = [
+        mine([boxlist], loc_losses[i : i + 1], cls_losses[i : i + 1], num_proposals[i : i + 1])
+        for i, boxlist in enumerate(proposal_boxlists)
+    ]
     return tuple(tf.add_n(losses) for losses in zip(*mined))

@@ -1,4 +1,5 @@
 """Which pictures a step is made of. Added to the API by the tfod-train patch picture_ids_of_clones."""
+
 import functools
 
 import tensorflow.compat.v1 as tf
@@ -8,11 +9,13 @@ COLLECTION = "picture_ids"
 
 def collected(get_inputs):
     """The legacy trainer's get_inputs, with the ids of its pictures (string, [batch]) put into COLLECTION."""
+
     @functools.wraps(get_inputs)
     def get_inputs_and_ids(*args, **kwargs):
         parts = list(get_inputs(*args, **kwargs))
         tf.add_to_collection(COLLECTION, tf.stack(parts[1]))
         return parts
+
     return get_inputs_and_ids
 
 

@@ -1,4 +1,5 @@
 """Dequeueing in a fixed order. Added to the API by the tfod-train patch clones_dequeue_in_order."""
+
 import tensorflow.compat.v1 as tf
 
 

@@ -2,6 +2,7 @@
 
 Added to the API by several tfod-train patches.
 """
+
 import tensorflow.compat.v1 as tf
 
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
@@ -33,4 +34,5 @@ def reduce(reduce_op, tensors):
 def _merge(strategy, reduce_op, *values):
     # One replica on this machine gives a plain tensor, which is reduced to where it is.
     return strategy.extended.batch_reduce_to(
-        reduce_op, [(value, value.device if isinstance(value, tf.Tensor) else value) for value in values])
+        reduce_op, [(value, value.device if isinstance(value, tf.Tensor) else value) for value in values]
+    )

@@ -1,5 +1,6 @@
 """A window for a random crop, by the graph's seed. Added to the API by the tfod-train patch
 random_crop_takes_the_seed."""
+
 import tensorflow.compat.v1 as tf
 from tensorflow.python.framework import random_seed
 

@@ -2,6 +2,7 @@
 
 Added to the API by the tfod-train patch moving_average_under_strategy.
 """
+
 import tensorflow.compat.v1 as tf
 from tensorflow.contrib import opt as tf_opt
 

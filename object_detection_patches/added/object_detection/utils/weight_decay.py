@@ -2,6 +2,7 @@
 
 Added to the API by the tfod-train patch weight_decay_under_strategy.
 """
+
 import tensorflow.compat.v1 as tf
 
 

@@ -5,10 +5,10 @@ That is the loss of the whole batch only for losses that are themselves means ov
 sum over a device's pictures, divided by what was counted on that device (SSD: its matches), has to be
 divided by what was counted on all devices, and multiplied by their number.
 """
+
 import collections
 
 import tensorflow.compat.v1 as tf
-
 from object_detection.utils import replicas
 
 # A graph's losses made by `sums`, and beside each what was counted on its device: tensors, so that they can
@@ -29,7 +29,7 @@ def sums(losses, count):
     """
     count = tf.stop_gradient(tf.convert_to_tensor(count))
     if replicas.count() > 1:
-        total, = replicas.reduce(replicas.SUM, [count])
+        (total,) = replicas.reduce(replicas.SUM, [count])
         share = _share(count, total, replicas.count())
         return collections.OrderedDict((name, loss * share) for name, loss in losses.items())
     for loss in losses.values():
@@ -60,14 +60,14 @@ def shared(clones):
         name = loss.op.name
         if name in count_of:
             losses[index] = tf.multiply(
-                loss, _share(count_of[name], total_of[_without_scope(name, clones)], len(clones)),
-                name=name + "_share")
+                loss, _share(count_of[name], total_of[_without_scope(name, clones)], len(clones)), name=name + "_share"
+            )
     return clones
 
 
 def _share(count, total, devices):
-    return float(devices) * tf.maximum(count, 1.) / tf.maximum(total, 1.)
+    return float(devices) * tf.maximum(count, 1.0) / tf.maximum(total, 1.0)
 
 
 def _without_scope(name, clones):
-    return next(name[len(clone.scope):] for clone in clones if name.startswith(clone.scope))
+    return next(name[len(clone.scope) :] for clone in clones if name.startswith(clone.scope))

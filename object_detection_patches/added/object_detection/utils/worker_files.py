@@ -1,4 +1,5 @@
 """What a worker of a cluster reads. Added to the API by the tfod-train patch files_divided_before_shuffling."""
+
 import tensorflow.compat.v1 as tf
 
 
