@@ -30,7 +30,7 @@ WITH_OPTIONS = ("export", "detect")
 
 def usage():
     lines = ["usage: python entrypoint.py COMMAND", ""]
-    lines += ["  %-9s %s" % (name, text) for name, (text, _, _) in sorted(COMMANDS.items())]
+    lines += [f"  {name:<9} {text}" for name, (text, _, _) in sorted(COMMANDS.items())]
     return "\n".join(lines + ["", SETTINGS])
 
 
@@ -40,10 +40,10 @@ def main(arguments):
         return 0 if arguments else 2
     name = arguments[0]
     if name not in COMMANDS:
-        sys.stderr.write("There is no command %s.\n%s\n" % (name, usage()))
+        sys.stderr.write(f"There is no command {name}.\n{usage()}\n")
         return 2
     if arguments[1:2] in (["-h"], ["--help"]) and name not in WITH_OPTIONS:
-        print("%s: %s\n%s" % (name, COMMANDS[name][0], SETTINGS))
+        print(f"{name}: {COMMANDS[name][0]}\n{SETTINGS}")
         return 0
     from importlib import import_module
 
@@ -51,8 +51,8 @@ def main(arguments):
         from trainers.outcome import run
     except ImportError as missing:
         sys.stderr.write(
-            "%s is not installed for %s.\nUse make train, or .venv/bin/python after make setup.\n"
-            % (missing.name, sys.executable)
+            f"{missing.name} is not installed for {sys.executable}.\nUse make train, or .venv/bin/python "
+            "after make setup.\n"
         )
         return 3
     _, module, function = COMMANDS[name]

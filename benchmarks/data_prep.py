@@ -46,14 +46,14 @@ def make_pictures(root, count, distinct):
     for folder in ("images", "annotations/xmls", "annotations/trimaps"):
         os.makedirs(os.path.join(root, folder))
     breeds = mini_pets.CLASSES
-    ids = ["%s_%d" % (breeds[number % len(breeds)], 1 + number // len(breeds)) for number in range(count)]
+    ids = [f"{breeds[number % len(breeds)]}_{1 + number // len(breeds)}" for number in range(count)]
     with multiprocessing.Pool(os.cpu_count()) as pool:
         pool.starmap(_make_drawing, [(root, number) for number in range(DRAWINGS)])
         pool.starmap(_make_picture, [(root, number, ids[number]) for number in range(min(count, distinct))], 16)
     for number in range(distinct, count):
         _repeat(root, ids[number % distinct], ids[number])
     with open(os.path.join(root, "annotations", "trainval.txt"), "w") as out:
-        out.writelines("%s %d 1 1\n" % (name, 1 + breeds.index(name.rsplit("_", 1)[0])) for name in ids)
+        out.writelines(f"{name} {1 + breeds.index(name.rsplit('_', 1)[0])} 1 1\n" for name in ids)
 
 
 def _make_drawing(root, number):
@@ -61,10 +61,10 @@ def _make_drawing(root, number):
 
     from data_prep import mini_pets
 
-    drawing = mini_pets.draw("%s_%d" % (mini_pets.CLASSES[number % 3], 1 + number // 3))
+    drawing = mini_pets.draw(f"{mini_pets.CLASSES[number % 3]}_{1 + number // 3}")
     size = (520, 390) if drawing.image.width >= drawing.image.height else (390, 520)
-    drawing.image.resize(size, Image.BICUBIC).save(os.path.join(root, "drawing-%d.png" % number))
-    drawing.trimap.resize(size, Image.NEAREST).save(os.path.join(root, "trimap-%d.png" % number))
+    drawing.image.resize(size, Image.BICUBIC).save(os.path.join(root, f"drawing-{number}.png"))
+    drawing.trimap.resize(size, Image.NEAREST).save(os.path.join(root, f"trimap-{number}.png"))
 
 
 def _make_picture(root, number, name):
@@ -72,8 +72,8 @@ def _make_picture(root, number, name):
     from PIL import Image, ImageChops
 
     rng = random.Random(number)
-    image = Image.open(os.path.join(root, "drawing-%d.png" % (number % DRAWINGS)))
-    trimap = Image.open(os.path.join(root, "trimap-%d.png" % (number % DRAWINGS)))
+    image = Image.open(os.path.join(root, f"drawing-{number % DRAWINGS}.png"))
+    trimap = Image.open(os.path.join(root, f"trimap-{number % DRAWINGS}.png"))
     width, height = (500, 375) if image.width > image.height else (375, 500)
     left, top = rng.randrange(image.width - width), rng.randrange(image.height - height)
     crop = (left, top, left + width, top + height)
@@ -137,7 +137,7 @@ def measure(command, environ):
         if code:
             output.seek(0)
             raise RuntimeError(
-                "%s ended with %d:\n%s" % (" ".join(command), code, output.read().decode("utf-8", "replace")[-2000:])
+                f"{' '.join(command)} ended with {code}:\n{output.read().decode('utf-8', 'replace')[-2000:]}"
             )
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(seconds, cpu, peak.megabytes)
@@ -226,12 +226,12 @@ def _run(work, options):
         )
     source = _pictures(work, options.pictures, options.pictures)
     print(
-        "%d pictures on %d cores, load %.2f before; seconds from process start to end, the fastest of %d"
-        % (options.pictures, len(os.sched_getaffinity(0)), os.getloadavg()[0], options.rounds)
+        f"{options.pictures} pictures on {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.2f} "
+        f"before; seconds from process start to end, the fastest of {options.rounds}"
     )
     print(
-        "| %d pictures | the API's converter | ours | times as fast | target | CPU, the API's | ours | "
-        "peak memory, the API's | ours |" % options.pictures
+        f"| {options.pictures} pictures | the API's converter | ours | times as fast | target | CPU, the "
+        "API's | ours | peak memory, the API's | ours |"
     )
     print("|---" * 9 + "|")
     for kind in options.kinds:
@@ -244,36 +244,21 @@ def _run(work, options):
         )
         memory = [max(cost.megabytes for cost in side) for side in zip(*turns)]
         print(
-            "| %s | %.1f s, %.0f pictures/s | %.1f s, %.0f pictures/s | %.1f | %.0f | %.1f s | %.1f s | "
-            "%.0f MB | %.0f MB |"
-            % (
-                kind,
-                theirs,
-                options.pictures / theirs,
-                ours,
-                options.pictures / ours,
-                theirs / ours,
-                TARGETS[kind],
-                their_cpu,
-                our_cpu,
-                memory[0],
-                memory[1],
-            ),
+            f"| {kind} | {theirs:.1f} s, {options.pictures / theirs:.0f} pictures/s | {ours:.1f} s, "
+            f"{options.pictures / ours:.0f} pictures/s | {theirs / ours:.1f} | {TARGETS[kind]:.0f} | "
+            f"{their_cpu:.1f} s | {our_cpu:.1f} s | {memory[0]:.0f} MB | {memory[1]:.0f} MB |",
             flush=True,
         )
     if options.memory:
         many = _pictures(work, options.memory, min(options.pictures, options.memory))
         for kind in options.kinds:
             cost = convert(work, many, api, kind, "ours")
-            print(
-                "%s, %d pictures: %.1f s, peak %.0f MB" % (kind, options.memory, cost.seconds, cost.megabytes),
-                flush=True,
-            )
-    print("Load %.2f after." % os.getloadavg()[0])
+            print(f"{kind}, {options.memory} pictures: {cost.seconds:.1f} s, peak {cost.megabytes:.0f} MB", flush=True)
+    print(f"Load {os.getloadavg()[0]:.2f} after.")
 
 
 def _pictures(work, count, distinct):
-    source = os.path.join(work, "pictures-%d" % count)
+    source = os.path.join(work, f"pictures-{count}")
     if not os.path.isdir(source):
         unfinished = source + ".tmp"
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -96,7 +96,7 @@ def train(folder, log, kind, **settings):
     environ = dict(os.environ)
     environ.update({name: "" for name in names_of_settings() if name not in OF_THE_HOST})
     environ.update(settings, RUN_DIR=folder, DEVICE=kind, DATASET="mini-pets")
-    print("  {} ...".format(os.path.basename(log)), end=" ", flush=True)
+    print(f"  {os.path.basename(log)} ...", end=" ", flush=True)
     watch = GpuWatch() if kind == "gpu" else None
     began = time.time()
     if watch:
@@ -117,7 +117,7 @@ def train(folder, log, kind, **settings):
     finally:
         used = watch.stop() if watch else {}
     leg = Leg(code, time.time() - began, os.path.join(ROOT, folder), used)
-    print("exit code {}, {:.0f} s".format(leg.code, leg.seconds), flush=True)
+    print(f"exit code {leg.code}, {leg.seconds:.0f} s", flush=True)
     return leg
 
 
@@ -190,9 +190,9 @@ def judge(trainer, count, kind, steps, first, second, one, floor):
         ),
         Check(
             trainer,
-            "reaches mAP@.50 {}".format(floor),
+            f"reaches mAP@.50 {floor}",
             reached is not None and reached >= floor,
-            "none" if reached is None else "{:.3f}".format(reached),
+            "none" if reached is None else f"{reached:.3f}",
         ),
     ]
     if kind == "cpu":
@@ -229,7 +229,7 @@ def faster(trainer, on_all, on_one):
     if on_one is None:
         return Check(trainer, what, None, "skipped: one GPU")
     every, one = images_per_sec(on_all.folder), images_per_sec(on_one.folder)
-    return Check(trainer, what, None not in (every, one) and every > one, "{} images/s, on one {}".format(every, one))
+    return Check(trainer, what, None not in (every, one) and every > one, f"{every} images/s, on one {one}")
 
 
 def first_steps(steps):
@@ -269,9 +269,9 @@ def markdown(result):
     """The short summary for people."""
     verdict = "passed" if result["passed"] else "FAILED"
     lines = [
-        "### Smoke test: {}".format(verdict),
+        f"### Smoke test: {verdict}",
         "",
-        "{0[steps]} steps on {0[devices]}, {0[seconds]:.0f} s, {0[ended]}".format(result),
+        f"{result['steps']} steps on {result['devices']}, {result['seconds']:.0f} s, {result['ended']}",
         "",
         "| trainer | check | | found |",
         "|---|---|---|---|",
@@ -298,7 +298,7 @@ def main():
         sys.exit("DEVICE=gpu, but nvidia-smi lists no GPU.\nCheck the driver, or set DEVICE=cpu.")
     kind, count = ("gpu", gpus) if gpus else ("cpu", CPU_DEVICES)
     devices = "{} {}{}".format(count, "GPU" if gpus else "virtual CPU device", "" if count == 1 else "s")
-    print("Smoke test on {}: {} steps with each trainer.".format(devices, arguments.steps), flush=True)
+    print(f"Smoke test on {devices}: {arguments.steps} steps with each trainer.", flush=True)
     shutil.rmtree(os.path.join(ROOT, out), ignore_errors=True)
     os.makedirs(os.path.join(ROOT, out))
     began, checks, numbers = time.time(), [], {}
@@ -318,7 +318,7 @@ def main():
     }
     files.write(os.path.join(ROOT, out, "smoke.json"), json.dumps(result, indent=1) + "\n")
     files.write(os.path.join(ROOT, out, "smoke.md"), markdown(result))
-    print(markdown(result) + "Written: {0}/smoke.json, {0}/smoke.md; logs beside them.".format(out))
+    print(markdown(result) + f"Written: {out}/smoke.json, {out}/smoke.md; logs beside them.")
     return 0 if result["passed"] else 1
 
 

@@ -41,12 +41,9 @@ class Growth(NamedTuple):
         return self.end / self.settled - 1
 
     def __str__(self):
-        return "%.1f MB after %d steps, %.1f MB at the end (%+.1f %%), at most %.1f MB in between" % (
-            self.settled / 1e6,
-            SETTLED,
-            self.end / 1e6,
-            100 * self.share,
-            self.peak / 1e6,
+        return (
+            f"{self.settled / 1e6:.1f} MB after {SETTLED} steps, {self.end / 1e6:.1f} MB at the end ({100 * self.share:+.1f} "
+            f"%), at most {self.peak / 1e6:.1f} MB in between"
         )
 
 
@@ -64,7 +61,7 @@ def growth(samples):
     settled = [size for step, size in since if step <= SETTLED + width]
     end = [size for step, size in since if step >= last - width]
     if width <= 0 or not settled or not end:
-        raise ValueError("%d steps are too few: memory is compared from step %d on" % (last, SETTLED))
+        raise ValueError(f"{last} steps are too few: memory is compared from step {SETTLED} on")
     return Growth(statistics.median(settled), statistics.median(end), max(size for _, size in since))
 
 
@@ -146,15 +143,15 @@ def main():
             began = time.time()
             samples = train(trainer, arguments.steps, os.path.join(work, trainer))
             found = growth(samples)
-            print("%s, %d steps in %.0f s: %s" % (trainer, arguments.steps, time.time() - began, found), flush=True)
-            print("  in between: %s MB" % " ".join("%.0f" % (size / 1e6) for size in course(samples)), flush=True)
+            print(f"{trainer}, {arguments.steps} steps in {time.time() - began:.0f} s: {found}", flush=True)
+            print("  in between: %s MB" % " ".join(f"{size / 1e6:.0f}" for size in course(samples)), flush=True)
             grown += [trainer] if found.share > LIMIT else []
     except (RuntimeError, ValueError) as error:
         sys.exit(str(error))
     finally:
         shutil.rmtree(work)
     if grown:
-        sys.exit("Memory grew by more than %.0f %%: %s." % (100 * LIMIT, ", ".join(grown)))
+        sys.exit(f"Memory grew by more than {100 * LIMIT:.0f} %: {', '.join(grown)}.")
 
 
 if __name__ == "__main__":

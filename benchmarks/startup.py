@@ -41,7 +41,7 @@ def seconds_until(line_start, command, environ):
     finally:
         process.kill()
         process.wait()
-    raise RuntimeError("%s ended without a step:\n%s" % (" ".join(command), "".join(lines[-15:])))
+    raise RuntimeError(f"{' '.join(command)} ended without a step:\n{''.join(lines[-15:])}")
 
 
 def per_replica(config, replicas):
@@ -69,7 +69,7 @@ def effective_config(work, devices):
     )
     found = dataset.load(settings)
     config, _ = pipeline.effective(pipeline.parse(CONFIG), settings, found, device_choice.choose(settings, []))
-    path = os.path.join(work, "pipeline-%d.config" % devices)
+    path = os.path.join(work, f"pipeline-{devices}.config")
     with open(path, "w") as out:
         out.write(text_format.MessageToString(per_replica(config, devices)))
     return path
@@ -77,7 +77,7 @@ def effective_config(work, devices):
 
 def stock_tree(work, devices):
     """A folder with the API as people have it."""
-    tree = os.path.join(work, "api-%d" % devices)
+    tree = os.path.join(work, f"api-{devices}")
     patches = [sys.executable, "-m", "object_detection_patches"]
     subprocess.check_call(patches + ["fetch", tree], cwd=ROOT, stdout=subprocess.DEVNULL)
     # lvis drags OpenCV in, which is not installed here; leaving it out only helps the stock API.
@@ -93,7 +93,7 @@ def measure(work, devices, rounds):
     base = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG")}
     stock, ours = [], []
     for turn in range(rounds):
-        folder = os.path.join(work, "stock-%d-%d" % (devices, turn))
+        folder = os.path.join(work, f"stock-{devices}-{turn}")
         stock.append(
             seconds_until(
                 "INFO:tensorflow:loss =",
@@ -111,13 +111,13 @@ def measure(work, devices, rounds):
                     NUM_GPUS=str(devices),
                     DATASET="mini-pets",
                     NUM_STEPS="1000",
-                    RUN_DIR=os.path.join(work, "ours-%d-%d" % (devices, turn)),
+                    RUN_DIR=os.path.join(work, f"ours-{devices}-{turn}"),
                 ),
             )
         )
         print(
-            "%d device%s, turn %d: stock %.1f s, ours %.1f s"
-            % (devices, "s" if devices > 1 else "", turn + 1, stock[-1], ours[-1]),
+            f"{devices} device{'s' if devices > 1 else ''}, turn {turn + 1}: stock {stock[-1]:.1f} s, ours "
+            f"{ours[-1]:.1f} s",
             flush=True,
         )
     return stock, ours
@@ -133,8 +133,8 @@ def main():
             stock, ours = measure(work, devices, rounds)
             ratio = min(ours) / min(stock)
             print(
-                "%d device%s: %.2f of stock (target: at most %.2f)"
-                % (devices, "s" if devices > 1 else "", ratio, TARGETS[devices]),
+                f"{devices} device{'s' if devices > 1 else ''}: {ratio:.2f} of stock (target: at most "
+                f"{TARGETS[devices]:.2f})",
                 flush=True,
             )
     finally:

@@ -14,7 +14,7 @@ def main(config_path, model_dir, devices):
     strategy = None
     if devices > 1:
         strategy = tf.distribute.MirroredStrategy(
-            devices=["/cpu:%d" % index for index in range(devices)],
+            devices=[f"/cpu:{index}" for index in range(devices)],
             cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(num_packs=1),
         )
     run_config = tf.estimator.RunConfig(

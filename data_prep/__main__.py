@@ -20,7 +20,7 @@ def main(arguments=None):
         with files.errors_told():
             return _run(arguments)
     except DataError as error:
-        print("%s\n%s" % (error.what, error.do), file=sys.stderr)
+        print(f"{error.what}\n{error.do}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
         return _nobody_reads()

@@ -42,7 +42,7 @@ def read_xml(path):
     """The Annotation in a Pascal VOC xml. Raises ValueError, with the reason as its text, if it is none."""
     root = parse_xml(path)
     if root.tag != "annotation":
-        raise ValueError("the xml holds <%s> instead of <annotation>" % root.tag)
+        raise ValueError(f"the xml holds <{root.tag}> instead of <annotation>")
     size = _texts(root.find("size"))
     objects = [_object(node) for node in root.findall("object")]
     return Annotation(
@@ -74,9 +74,9 @@ def parse_xml(path):
     try:
         return etree.fromstring(files.read(path), _PARSER)
     except etree.XMLSyntaxError as error:
-        raise ValueError("the xml cannot be read (%s)" % error)
+        raise ValueError(f"the xml cannot be read ({error})")
     except OSError as error:
-        raise ValueError("the xml cannot be read (%s)" % error.strerror)
+        raise ValueError(f"the xml cannot be read ({error.strerror})")
 
 
 def _box(texts):

@@ -23,17 +23,17 @@ def fit(box, width, height):
     for a box that is not finite, inverted, empty, or more than one pixel outside.
     """
     if not all(map(math.isfinite, box)):
-        raise ValueError("box %s is not finite" % _text(box))
+        raise ValueError(f"box {_text(box)} is not finite")
     if box.xmax <= box.xmin or box.ymax <= box.ymin:
-        raise ValueError("box %s is empty or inverted" % _text(box))
+        raise ValueError(f"box {_text(box)} is empty or inverted")
     over = max(-box.xmin, -box.ymin, box.xmax - width, box.ymax - height)
     if over > TOLERANCE_PIXELS:
-        raise ValueError("box %s is %g px outside the %dx%d picture" % (_text(box), over, width, height))
+        raise ValueError(f"box {_text(box)} is {over:g} px outside the {width}x{height} picture")
     if over <= 0:
         return box, False
     inside = Box(max(box.xmin, 0.0), max(box.ymin, 0.0), min(box.xmax, float(width)), min(box.ymax, float(height)))
     if inside.xmax <= inside.xmin or inside.ymax <= inside.ymin:
-        raise ValueError("box %s has nothing inside the %dx%d picture" % (_text(box), width, height))
+        raise ValueError(f"box {_text(box)} has nothing inside the {width}x{height} picture")
     return inside, True
 
 
@@ -58,4 +58,4 @@ def turn(box, orientation, width, height):
 
 
 def _text(box):
-    return "[%s]" % ", ".join("%g" % value for value in box)
+    return "[%s]" % ", ".join(f"{value:g}" for value in box)

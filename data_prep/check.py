@@ -32,19 +32,19 @@ def description_problems(dataset_dir):
 def _on_description(dataset_dir, problems_of):
     path = os.path.join(dataset_dir, DATASET_FILE)
     if not os.path.isdir(dataset_dir):
-        return ["There is no folder %s." % dataset_dir]
+        return [f"There is no folder {dataset_dir}."]
     if not os.path.exists(path):
-        return ["%s has no %s, so its preparation never ended." % (dataset_dir, DATASET_FILE)]
+        return [f"{dataset_dir} has no {DATASET_FILE}, so its preparation never ended."]
     try:
         with open(path, encoding="utf-8") as file:
             dataset = json.load(file)
         if dataset["format"] != FORMAT:
-            return ["%s is of format %r; this version reads format %d." % (path, dataset["format"], FORMAT)]
+            return [f"{path} is of format {dataset['format']!r}; this version reads format {FORMAT}."]
         return problems_of(dataset)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        return ["%s is not a description of a dataset (%s: %s)." % (path, type(error).__name__, error)]
+        return [f"{path} is not a description of a dataset ({type(error).__name__}: {error})."]
     except OSError as error:
-        return ["%s cannot be read (%s)." % (error.filename or path, error.strerror)]
+        return [f"{error.filename or path} cannot be read ({error.strerror})."]
 
 
 def complete(dataset_dir, **expected):
@@ -58,9 +58,9 @@ def complete(dataset_dir, **expected):
         dataset = json.load(file)
     if any(dataset.get(key) != value for key, value in expected.items()):
         return None
-    counts = ["%d %s pictures" % (split["examples"], name) for name, split in dataset["splits"].items()]
+    counts = [f"{split['examples']} {name} pictures" for name, split in dataset["splits"].items()]
     print(
-        "%s is already complete: %s. Nothing to do (--force converts again)." % (dataset_dir, " and ".join(counts)),
+        f"{dataset_dir} is already complete: {' and '.join(counts)}. Nothing to do (--force converts again).",
         flush=True,
     )
     return dataset
@@ -76,13 +76,13 @@ def _description(dataset_dir, dataset):
 
 def _label_map_problems(path, dataset):
     if not os.path.exists(path):
-        return ["The label map %s is missing." % path]
+        return [f"The label map {path} is missing."]
     try:
         found = label_map.read(path).names
     except ValueError as reason:
-        return ["The label map %s cannot be used: %s." % (path, reason)]
+        return [f"The label map {path} cannot be used: {reason}."]
     if found != dict(enumerate(dataset["classes"], 1)) or len(found) != dataset["num_classes"]:
-        return ["%s and the %d classes of %s do not agree." % (path, dataset["num_classes"], DATASET_FILE)]
+        return [f"{path} and the {dataset['num_classes']} classes of {DATASET_FILE} do not agree."]
     return []
 
 
@@ -91,19 +91,19 @@ def _split_problems(dataset_dir, name, split):
     listed = {shard["file"] for shard in split["shards"]}
     strangers = sorted(set(fnmatch.filter(os.listdir(dataset_dir), split["pattern"])) - listed)
     problems += [
-        "%s would be read too, but is no shard of this dataset." % os.path.join(dataset_dir, stranger)
+        f"{os.path.join(dataset_dir, stranger)} would be read too, but is no shard of this dataset."
         for stranger in strangers
     ]
     if not listed or split["examples"] < 1:
-        problems.append("The %s split of %s is empty." % (name, dataset_dir))
+        problems.append(f"The {name} split of {dataset_dir} is empty.")
     if sum(shard["examples"] for shard in split["shards"]) != split["examples"]:
-        problems.append("The %s shards of %s do not add up to %d examples." % (name, dataset_dir, split["examples"]))
+        problems.append(f"The {name} shards of {dataset_dir} do not add up to {split['examples']} examples.")
     for shard in split["shards"]:
         path = os.path.join(dataset_dir, shard["file"])
         if not os.path.isfile(path):
-            problems.append("%s is missing." % path)
+            problems.append(f"{path} is missing.")
         elif os.path.getsize(path) != shard["bytes"]:
-            problems.append("%s has %d bytes instead of %d." % (path, os.path.getsize(path), shard["bytes"]))
+            problems.append(f"{path} has {os.path.getsize(path)} bytes instead of {shard['bytes']}.")
     return problems
 
 
@@ -127,16 +127,16 @@ def _shard_problems(path, expected, rules):
     try:
         found = records.count(path)
         if found != expected or found == 0:
-            return ["%s holds %d examples instead of %d." % (path, found, max(expected, 1))]
+            return [f"{path} holds {found} examples instead of {max(expected, 1)}."]
         features = examples.parse(next(records.read(path)))
     except DataError as error:
         return [error.what]
     except ValueError as error:
-        return ["The first record of %s is %s." % (path, error)]
+        return [f"The first record of {path} is {error}."]
     except OSError as error:
-        return ["%s cannot be read (%s)." % (path, error.strerror)]
+        return [f"{path} cannot be read ({error.strerror})."]
     return [
-        "The first record of %s: %s" % (path, sentence(problem.kind, problem.detail))
+        f"The first record of {path}: {sentence(problem.kind, problem.detail)}"
         for problem in examples.problems(features, rules)
         if KINDS[problem.kind].severity == ERROR
     ]

@@ -27,7 +27,7 @@ def run(options):
         decode=_number_to_decode(options.decode),
     )
     if options.num_classes is not None and options.num_classes < 1:
-        raise UsageError("--num-classes %d is no number of classes." % options.num_classes, "Give 1 or more.")
+        raise UsageError(f"--num-classes {options.num_classes} is no number of classes.", "Give 1 or more.")
     report = scan.scan(sources.find(options.paths), scan_options)
     if options.json:
         print(json.dumps(dict({"paths": options.paths}, **report.as_json()), indent=1))
@@ -41,21 +41,21 @@ def _number_to_decode(text):
     if text == "all":
         return None
     if not text.isdigit():
-        raise UsageError("--decode %s is neither a number nor all." % text, "Give a number of pictures, or all.")
+        raise UsageError(f"--decode {text} is neither a number nor all.", "Give a number of pictures, or all.")
     return int(text)
 
 
 def _verdict(report, paths):
     """The sentence at the end. Raises DataError when there is something to correct."""
-    name = paths[0] if len(paths) == 1 else "%s and %d more" % (paths[0], len(paths) - 1)
+    name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     errors, warnings = report.findings.total(ERROR), report.findings.total(WARNING)
     if errors:
         raise DataError(
-            "%s: %d errors of %d kinds in %d records: not fit for training."
-            % (name, errors, len(report.findings.kinds(ERROR)), report.records),
+            f"{name}: {errors} errors of {len(report.findings.kinds(ERROR))} kinds in {report.records} "
+            "records: not fit for training.",
             "Each kind is listed above with its remedy; correct them and check again.",
         )
-    return "%s is fit for training: %d records, no errors, %d warnings." % (name, report.records, warnings)
+    return f"{name} is fit for training: {report.records} records, no errors, {warnings} warnings."
 
 
 def print_report(report, paths=(), out=None):
@@ -80,7 +80,7 @@ def _splits_table(report):
         table.add_row(
             Text(printable(name)),
             *[
-                "%d" % number
+                f"{number}"
                 for number in (split.files, split.records, split.boxes, split.without_boxes, split.most_boxes)
             ]
             + [sizes],
@@ -100,11 +100,11 @@ def _findings_table(rows, folder):
     table.add_column("", no_wrap=True)
     table.add_column("count", justify="right", no_wrap=True)
     table.add_column("what, and what to do", overflow="fold", ratio=5)
-    table.add_column("where first" + (", in %s" % printable(folder) if folder else ""), overflow="fold", ratio=6)
+    table.add_column("where first" + (f", in {printable(folder)}" if folder else ""), overflow="fold", ratio=6)
     for kind, count, where in rows:
         table.add_row(
             Text(kind.severity, _COLOURS[kind.severity]),
-            "%d" % count,
+            f"{count}",
             Text.assemble((kind.what, "bold"), "\n", kind.do),
             Text(where),
         )
@@ -115,17 +115,11 @@ def _lines(report):
     if report.classes:
         counts = list(report.classes.items())
         most, least = counts[0], counts[-1]
-        yield "%d classes with boxes, from %s (%d) to %s (%d)." % (
-            len(counts),
-            printable(most[0]),
-            most[1],
-            printable(least[0]),
-            least[1],
-        )
+        yield f"{len(counts)} classes with boxes, from {printable(most[0])} ({most[1]}) to {printable(least[0])} ({least[1]})."
     if report.small:
         yield "Boxes by their shorter side at the model's input size: %s." % ", ".join(
-            "%d under %d px" % (count, limit) for limit, count in sorted(report.small.items())
+            f"{count} under {limit} px" for limit, count in sorted(report.small.items())
         )
-    yield "%d of %d pictures were decoded to the last row." % (report.decoded, report.records)
+    yield f"{report.decoded} of {report.records} pictures were decoded to the last row."
     for note in report.notes:
         yield note

@@ -15,12 +15,12 @@ def read(path):
     try:
         names = label_map.read(path).names
     except OSError as error:
-        raise UsageError("--label-map %s: %s." % (path, error.strerror), "Name a label map (.pbtxt).")
+        raise UsageError(f"--label-map {path}: {error.strerror}.", "Name a label map (.pbtxt).")
     except ValueError as reason:
-        raise UsageError("--label-map %s cannot be used: %s." % (path, reason), "Correct it, or name another.")
+        raise UsageError(f"--label-map {path} cannot be used: {reason}.", "Correct it, or name another.")
     if sorted(names) != list(range(1, len(names) + 1)):
         raise UsageError(
-            "The ids in %s are not 1 to %d without a gap." % (path, len(names)),
+            f"The ids in {path} are not 1 to {len(names)} without a gap.",
             "Number its items from 1: num_classes has to be their number.",
         )
     return tuple(names[number] for number in sorted(names))
@@ -35,10 +35,10 @@ def refuse_unknown(found, classes, where):
     if not unknown:
         return
     shown = ", ".join(_with_nearest(name, classes) for name in unknown[:_SHOWN])
-    more = " and %d more" % (len(unknown) - _SHOWN) if len(unknown) > _SHOWN else ""
+    more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
     raise DataError(
-        "%s names classes that the label map does not have: %s%s." % (where, shown, more),
-        "Correct the names or the map; its classes are %s." % _some(classes),
+        f"{where} names classes that the label map does not have: {shown}{more}.",
+        f"Correct the names or the map; its classes are {_some(classes)}.",
     )
 
 
@@ -48,8 +48,8 @@ def _with_nearest(name, classes):
     lower = {known.lower(): known for known in classes}
     near = difflib.get_close_matches(name.lower(), list(lower), n=1)
     shown = name or "(an empty name)"
-    return "%s (did you mean %s?)" % (shown, lower[near[0]]) if near else shown
+    return f"{shown} (did you mean {lower[near[0]]}?)" if near else shown
 
 
 def _some(names):
-    return ", ".join(names[:4]) + (" and %d more" % (len(names) - 4) if len(names) > 4 else "")
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -100,14 +100,14 @@ def plan(source_dir, name, options=Options()):
         importlib.import_module("data_prep.masks")  # here, so that the processes that convert share one numpy
     index = PictureIndex(source_dir)
     digest.update(
-        "".join(
-            "%s %s\n" % (image_id, _located(index, entries[image_id].image)) for image_id in sorted(entries)
-        ).encode("utf-8")
+        "".join(f"{image_id} {_located(index, entries[image_id].image)}\n" for image_id in sorted(entries)).encode(
+            "utf-8"
+        )
     )
     upstream = len(paths) == 2 and options.split.upstream is not False
     if options.split.upstream and not upstream:
         raise DataError(
-            "%s alone has no split of its own." % paths[0],
+            f"{paths[0]} alone has no split of its own.",
             "Leave out --split upstream, or give two with --annotations TRAIN.json VAL.json.",
         )
     if upstream:
@@ -156,7 +156,7 @@ def _located(index, image):
         name = find_picture(index, image)
     except ValueError as reason:
         return str(reason)
-    return "%s %d" % (name, os.path.getsize(os.path.join(index.root, name)))
+    return f"{name} {os.path.getsize(os.path.join(index.root, name))}"
 
 
 def _pictures_without_entry(index, entries):
@@ -172,7 +172,7 @@ def _pictures_without_entry(index, entries):
 def _find_json(source_dir, named):
     """[the JSON] or [train's, val's]."""
     if not os.path.isdir(source_dir):
-        raise DataError("There is no folder %s." % source_dir, "Name the folder that holds pictures and annotations.")
+        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds pictures and annotations.")
     if named:
         return list(named)
     found = sorted(
@@ -187,8 +187,8 @@ def _find_json(source_dir, named):
     if len(found) == 2 and len(train) == len(val) == 1 and train != val:
         return train + val
     raise DataError(
-        "%s and its annotations/ hold %s, not one JSON or one for train and one for val."
-        % (source_dir, ", ".join(map(os.path.basename, found[:5])) or "no JSON"),
+        f"{source_dir} and its annotations/ hold {', '.join(map(os.path.basename, found[:5])) or 'no JSON'}, "
+        "not one JSON or one for train and one for val.",
         "Name them: --annotations TRAIN.json VAL.json, or a single one.",
     )
 
@@ -198,15 +198,15 @@ def _read(path, digest):
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
-        raise DataError("%s cannot be read (%s)." % (path, error.strerror), "Correct --annotations or the file.")
+        raise DataError(f"{path} cannot be read ({error.strerror}).", "Correct --annotations or the file.")
     digest.update(hashlib.sha256(data).digest())
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise DataError("%s is no JSON (%s)." % (path, error), "Export it again.")
+        raise DataError(f"{path} is no JSON ({error}).", "Export it again.")
     if not isinstance(content, dict) or not all(_dicts(content.get(key)) for key in _KEYS):
         raise DataError(
-            "%s is no COCO instances file: %s have to be lists of objects." % (path, ", ".join(_KEYS)),
+            f"{path} is no COCO instances file: {', '.join(_KEYS)} have to be lists of objects.",
             "Give the instances JSON: captions and results have another form.",
         )
     return content
@@ -223,16 +223,15 @@ def _category_names(paths, contents):
         for category in content["categories"]:
             number, name = category.get("id"), category.get("name")
             if not _is_id(number) or not _is_name(name):
-                raise DataError("%s has a category without id or name." % path, 'Correct its "categories".')
+                raise DataError(f"{path} has a category without id or name.", 'Correct its "categories".')
             if found.setdefault(number, name.strip()) != name.strip():
                 raise DataError(
-                    "Category %d is %s and %s." % (number, found[number], name),
-                    "Give each category one name, in all files.",
+                    f"Category {number} is {found[number]} and {name}.", "Give each category one name, in all files."
                 )
     if not found:
-        raise DataError("%s names no category." % paths[0], 'Correct its "categories".')
+        raise DataError(f"{paths[0]} names no category.", 'Correct its "categories".')
     if len(set(found.values())) < len(found):
-        raise DataError("%s gives one name to two categories." % paths[0], 'Correct its "categories".')
+        raise DataError(f"{paths[0]} gives one name to two categories.", 'Correct its "categories".')
     return {number: found[number] for number in sorted(found)}
 
 
@@ -250,11 +249,10 @@ def _entries(path, content, category_names):
     for image in content["images"]:
         number, name = image.get("id"), image.get("file_name")
         if not (_is_id(number) or _is_name(number)) or not _is_name(name):
-            raise DataError("%s has an image without id or file_name." % path, 'Correct its "images".')
+            raise DataError(f"{path} has an image without id or file_name.", 'Correct its "images".')
         if str(number) in entries:
             raise DataError(
-                "%s gives the image id %s to %s and %s."
-                % (path, number, entries[str(number)].image["file_name"], name),
+                f"{path} gives the image id {number} to {entries[str(number)].image['file_name']} and {name}.",
                 "Give each picture an id of its own.",
             )
         entries[str(number)] = Entry(image, [])
@@ -262,18 +260,18 @@ def _entries(path, content, category_names):
         entry, number = entries.get(str(item.get("image_id"))), item.get("category_id")
         if entry is None:
             raise DataError(
-                "%s has an annotation (id %s) of an image %s that it does not list."
-                % (path, item.get("id"), item.get("image_id")),
+                f"{path} has an annotation (id {item.get('id')}) of an image {item.get('image_id')} that it "
+                "does not list.",
                 'Correct its "images" or "annotations".',
             )
         if not _is_id(number) or number not in category_names:
             raise DataError(
-                "%s has an annotation (id %s) of a category %s that it does not list." % (path, item.get("id"), number),
+                f"{path} has an annotation (id {item.get('id')}) of a category {number} that it does not list.",
                 'Correct its "categories" or "annotations".',
             )
         entry.annotations.append(item)
     if not entries:
-        raise DataError("%s lists no image." % path, "Export it again.")
+        raise DataError(f"{path} lists no image.", "Export it again.")
     return entries
 
 
@@ -284,7 +282,7 @@ def _unique(paths, splits_by_file):
         shared = sorted(set(entries) & set(found))
         if shared:
             raise DataError(
-                "%s and %s both have the image id %s." % (paths[0], paths[1], shared[0]),
+                f"{paths[0]} and {paths[1]} both have the image id {shared[0]}.",
                 "Give each picture an id of its own: evaluation counts pictures by it.",
             )
         entries.update(found)

@@ -25,7 +25,7 @@ def read(path):
         from object_detection.protos import pipeline_pb2
     except ImportError as error:
         raise DataError(
-            "--config needs the Object Detection API (%s)." % error,
+            f"--config needs the Object Detection API ({error}).",
             "Run it with .venv/bin/python after make setup, or give --input-size and --num-classes.",
         )
     config = pipeline_pb2.TrainEvalPipelineConfig()
@@ -33,10 +33,10 @@ def read(path):
         with open(path, encoding="utf-8") as file:
             text_format.Merge(file.read(), config)
     except OSError as error:
-        raise UsageError("--config %s: %s." % (path, error.strerror), "Name a pipeline config file.")
+        raise UsageError(f"--config {path}: {error.strerror}.", "Name a pipeline config file.")
     except (text_format.ParseError, UnicodeDecodeError) as error:
         raise UsageError(
-            "%s is no pipeline config: %s." % (path, str(error).rstrip(".")),
+            f"{path} is no pipeline config: {str(error).rstrip('.')}.",
             "Line and column are given before the field; correct it there.",
         )
     return _facts(config)

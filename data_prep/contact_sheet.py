@@ -107,13 +107,11 @@ def _totals(classes):
 
 
 def _headline(gathered, title):
-    counts = ["%s %s" % (format(count, ","), printable(split)) for split, count in gathered.splits.items()]
+    counts = [f"{format(count, ',')} {printable(split)}" for split, count in gathered.splits.items()]
     more = ", ..." if len(counts) > 4 else ""
-    return "%s: %s pictures (%s), %s boxes" % (
-        legible(title, 60),
-        format(sum(gathered.splits.values()), ","),
-        ", ".join(counts[:4]) + more,
-        format(gathered.boxes, ","),
+    return (
+        f"{legible(title, 60)}: {format(sum(gathered.splits.values()), ',')} pictures ({', '.join(counts[:4]) + more}), "
+        f"{format(gathered.boxes, ',')} boxes"
     )
 
 
@@ -125,21 +123,21 @@ def _draw_picture(axis, picture, colours, cell):
     size_text, image = "", None
     try:
         image, (width, height) = _image(picture.encoded, int(2 * cell * _DPI))
-        size_text = "%dx%d" % (width, height)
+        size_text = f"{width}x{height}"
         axis.imshow(image, extent=(0, width, height, 0), interpolation="bicubic")
         axis.set_xlim(0, width)
         axis.set_ylim(height, 0)
         outside = _draw_objects(axis, picture, colours, width, height, small=cell < 3)
-        size_text += ", %d outside" % outside if outside else ""
+        size_text += f", {outside} outside" if outside else ""
     except ValueError as reason:
         axis.set_facecolor("#dddddd")
-        words = textwrap.fill("cannot be decoded: %s" % legible(str(reason), 100), int(cell * 11))
+        words = textwrap.fill(f"cannot be decoded: {legible(str(reason), 100)}", int(cell * 11))
         axis.text(0.5, 0.5, words, ha="center", va="center", transform=axis.transAxes, fontsize=8)
     name = legible(picture.source_id or "(no source_id)", int(cell * 8))
     axis.text(
         0.5,
         -0.02,
-        "%s   %s" % (name, size_text),
+        f"{name}   {size_text}",
         ha="center",
         va="top",
         transform=axis.transAxes,
@@ -270,7 +268,7 @@ def _draw_classes(axis, gathered, totals, colours):
     axis.set_xlim(0, longest * 1.15 or 1)
     more = len(totals) - len(names)
     others = format(sum(list(totals.values())[_BARS:]), ",")
-    axis.set_title("Boxes a class" + ("; %d more with %s boxes" % (more, others) if more else ""), fontsize=11)
+    axis.set_title("Boxes a class" + (f"; {more} more with {others} boxes" if more else ""), fontsize=11)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     if 1 < len(splits) <= 4:
@@ -296,13 +294,13 @@ def _draw_sizes(axis, gathered):
     ):
         shares = [share for share in _SHARES if share >= low]
         set_ticks(shares)
-        set_labels(["%g %%" % (100 * share) for share in shares], fontsize=8)
+        set_labels([f"{100 * share:g} %" for share in shares], fontsize=8)
         set_limits(low, 1)
     axis.minorticks_off()
     axis.plot((low, 1), (low, 1), color="#bbbbbb", linewidth=0.8, zorder=0)
     axis.set_xlabel("width, of the picture's width", fontsize=9)
     axis.set_ylabel("height, of the picture's height", fontsize=9)
-    axis.set_title("Sizes of %s boxes" % format(int(numpy.nansum(counts)), ","), fontsize=11)
+    axis.set_title(f"Sizes of {format(int(numpy.nansum(counts)), ',')} boxes", fontsize=11)
     bar = axis.figure.colorbar(mesh, ax=axis, fraction=0.045, pad=0.02)
     bar.ax.tick_params(labelsize=8)
     bar.locator.set_params(integer=True)
@@ -320,7 +318,7 @@ def legible(text, longest):
         shown = shown[: longest // 2] + "\N{HORIZONTAL ELLIPSIS}" + shown[-(longest // 2 - 1) :]
     if _font_file(frozenset(shown)) is None:
         known = _charmaps()[0][1]
-        shown = "".join(character if ord(character) in known else "\\u%04x" % ord(character) for character in shown)
+        shown = "".join(character if ord(character) in known else f"\\u{ord(character):04x}" for character in shown)
     return shown.replace("$", "\\$")
 
 

@@ -73,7 +73,7 @@ def _add_masks(parser, when=""):
 
 
 def _add_label_map(parser, otherwise):
-    parser.add_argument("--label-map", metavar="FILE", help="the classes (default: %s)" % otherwise)
+    parser.add_argument("--label-map", metavar="FILE", help=f"the classes (default: {otherwise})")
 
 
 def _add_split(parser, upstream):
@@ -103,7 +103,7 @@ def _add_output(parser, default, shards):
         metavar="DIR",
         help="where the dataset goes" + (" (default: %(default)s)" if default else ""),
     )
-    parser.add_argument("--shards", type=int, metavar="N", help="files a split (%s)" % shards)
+    parser.add_argument("--shards", type=int, metavar="N", help=f"files a split ({shards})")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core)")
     parser.add_argument("--force", action="store_true", help="convert again even if the dataset is complete")
 
@@ -170,7 +170,7 @@ def _shards(options, default=None):
     if options.shards is None:
         return default
     if options.shards < 1:
-        raise UsageError("--shards %d: shards count from 1." % options.shards, "Correct --shards.")
+        raise UsageError(f"--shards {options.shards}: shards count from 1.", "Correct --shards.")
     return options.shards
 
 

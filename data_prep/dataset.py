@@ -131,13 +131,13 @@ def write(out_dir, plan, workers=None, limits=Limits()):
 
 def shard_name(prefix, split, number, shards):
     """The API's own naming, so that its `input_path` patterns match."""
-    return "%s_%s.record-%05d-of-%05d" % (prefix, split, number, shards)
+    return f"{prefix}_{split}.record-{number:05d}-of-{shards:05d}"
 
 
 def label_map_text(classes):
     """A label map (text proto StringIntLabelMap) with ids from 1 in the order of classes."""
     return "".join(
-        'item {\n  id: %d\n  name: "%s"\n}\n' % (number, text_encoding.CEscape(name, as_utf8=True))
+        f'item {{\n  id: {number}\n  name: "{text_encoding.CEscape(name, as_utf8=True)}"\n}}\n'
         for number, name in enumerate(classes, 1)
     )
 
@@ -156,8 +156,8 @@ def _validate(plan, workers, limits):
     smallest = min(plan.splits, key=lambda split: len(split.ids))
     if len(smallest.ids) < plan.shards:
         raise DataError(
-            "The %s split has %d pictures for %d shards, and an empty shard stops a training."
-            % (smallest.name, len(smallest.ids), plan.shards),
+            f"The {smallest.name} split has {len(smallest.ids)} pictures for {plan.shards} shards, and an "
+            "empty shard stops a training.",
             "Add pictures, or ask for fewer shards with --shards.",
         )
 
@@ -176,7 +176,7 @@ def _describe(plan, shards):
         told += [(split.name,) + item[1:] for item in sorted(own_told, key=lambda item: item[0])]
         labels = sum((shard.labels for shard in own), collections.Counter())
         splits[split.name] = {
-            "pattern": "%s_%s.record-?????-of-%05d" % (plan.prefix, split.name, plan.shards),
+            "pattern": f"{plan.prefix}_{split.name}.record-?????-of-{plan.shards:05d}",
             "shards": [
                 {
                     "file": os.path.basename(shard.task.path),
@@ -278,7 +278,7 @@ def _median(ordered, counts):
 
 def _sha256_of_all(shards):
     """One checksum of all picture files that were converted: of each shard's, in the order of dataset.json."""
-    return hashlib.sha256("".join("%s\n" % shard.sources_sha256 for shard in shards).encode("utf-8")).hexdigest()
+    return hashlib.sha256("".join(f"{shard.sources_sha256}\n" for shard in shards).encode("utf-8")).hexdigest()
 
 
 def _verify(dataset, plan, limits):
@@ -287,7 +287,7 @@ def _verify(dataset, plan, limits):
     unexplained = listed - written - len(dataset["skipped"])
     if unexplained:
         raise DataError(
-            "%d of %d pictures are neither written nor listed as skipped." % (unexplained, listed),
+            f"{unexplained} of {listed} pictures are neither written nor listed as skipped.",
             "This is a fault of the converter: report it with this output.",
         )
     hold_to_limits(dataset, limits)
@@ -295,7 +295,7 @@ def _verify(dataset, plan, limits):
         for shard in split["shards"]:
             if not shard["examples"]:
                 raise DataError(
-                    "No usable picture is left for %s, and an empty shard stops a training." % shard["file"],
+                    f"No usable picture is left for {shard['file']}, and an empty shard stops a training.",
                     "Repair the skipped pictures (table above), or ask for fewer shards with --shards.",
                 )
 
@@ -307,21 +307,20 @@ def hold_to_limits(dataset, limits):
     bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
     if limits.strict and bad:
         raise DataError(
-            "%d of %d pictures were skipped or lost a box (table above), and --strict allows none."
-            % (len(bad), listed),
+            f"{len(bad)} of {listed} pictures were skipped or lost a box (table above), and --strict allows none.",
             "Repair the data, or leave out --strict.",
         )
     # As shares, rounded as --max-skipped is: 0.29 times 100 pictures is less than 29.
     if len(bad) / listed > limits.max_skipped:
         raise DataError(
-            "%d of %d pictures were skipped or lost a box (table above), more than the limit of %g %%."
-            % (len(bad), listed, 100 * limits.max_skipped),
-            "Repair the data, or accept the loss with --max-skipped %.2f." % (len(bad) / listed + 0.005),
+            f"{len(bad)} of {listed} pictures were skipped or lost a box (table above), more than the limit "
+            f"of {100 * limits.max_skipped:g} %.",
+            f"Repair the data, or accept the loss with --max-skipped {len(bad) / listed + 0.005:.2f}.",
         )
     forgiven = sum(entry["forgiven"] for entry in dataset["skipped"])
     if forgiven / listed > _FORGIVEN_SHARE:
         raise DataError(
-            "%d of %d pictures have no annotation, where the complete dataset lacks a few." % (forgiven, listed),
+            f"{forgiven} of {listed} pictures have no annotation, where the complete dataset lacks a few.",
             "Unpack the annotations again.",
         )
 
@@ -370,25 +369,25 @@ def print_changes(dataset):
         table.add_row(*(Text(cell) for cell in row))
     Console(soft_wrap=False).print(table)
     if len(rows) > _ROWS_SHOWN:
-        print("... and %d more reasons." % (len(rows) - _ROWS_SHOWN))
+        print(f"... and {len(rows) - _ROWS_SHOWN} more reasons.")
 
 
 def _shown(entry):
-    return "%s (%s)" % (entry["file"], entry["id"]) if "file" in entry else entry["id"]
+    return f"{entry['file']} ({entry['id']})" if "file" in entry else entry["id"]
 
 
 def _some(names, count):
     more = count - len(names[:3])
-    return ", ".join(names[:3]) + (" and %d more" % more if more else "")
+    return ", ".join(names[:3]) + (f" and {more} more" if more else "")
 
 
 def _print_summary(out_dir, dataset, seconds):
     parts = [
-        "%s: %d pictures with %d boxes in %d shards" % (name, split["examples"], split["boxes"], len(split["shards"]))
+        f"{name}: {split['examples']} pictures with {split['boxes']} boxes in {len(split['shards'])} shards"
         for name, split in dataset["splits"].items()
     ]
     print(
-        "%s is ready in %.1f s. %s; %d classes, %d skipped."
-        % (out_dir, seconds, "; ".join(parts), dataset["num_classes"], len(dataset["skipped"])),
+        f"{out_dir} is ready in {seconds:.1f} s. {'; '.join(parts)}; {dataset['num_classes']} classes, "
+        f"{len(dataset['skipped'])} skipped.",
         flush=True,
     )

@@ -75,10 +75,10 @@ def fetch(archive, urls, path, pause_seconds=2):
             os.replace(path + _PART, path)
             return
         except _Unusable as reason:
-            failures.append("%s: %s" % (urlsplit(url).netloc, reason))
-            print("%s does not come from %s (%s)." % (archive.name, urlsplit(url).netloc, reason), flush=True)
+            failures.append(f"{urlsplit(url).netloc}: {reason}")
+            print(f"{archive.name} does not come from {urlsplit(url).netloc} ({reason}).", flush=True)
     raise DataError(
-        "%s could not be downloaded (%s)." % (archive.name, "; ".join(failures)),
+        f"{archive.name} could not be downloaded ({'; '.join(failures)}).",
         "Check the network and run the same command again: it goes on where it was; or fetch the archives "
         "elsewhere, unpack them and give their folder as --source (with make: PETS_DIR).",
     )
@@ -105,14 +105,14 @@ def unpack(path, root, folder):
                 pass
         if not os.path.isdir(os.path.join(unfinished, folder)):
             raise DataError(
-                "%s holds no folder %s/." % (path, folder), "Do not use this archive: it is not the published one."
+                f"{path} holds no folder {folder}/.", "Do not use this archive: it is not the published one."
             )
         os.replace(os.path.join(unfinished, folder), os.path.join(root, folder))
     except (tarfile.TarError, EOFError, zlib.error, ValueError, OSError) as error:
         # gzip's errors are OSErrors without a number; those of the file system have one.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise DataError("%s is no whole tar archive (%s)." % (path, error), "Remove it and download it again.")
+        raise DataError(f"{path} is no whole tar archive ({error}).", "Remove it and download it again.")
     finally:
         shutil.rmtree(unfinished)
 
@@ -124,7 +124,7 @@ def _extract(tar, path, member, root, folder):
         return
     if not (member.isfile() or member.isdir()) or parts[0] != folder or ".." in parts:
         raise DataError(
-            "%s holds %r, which is not a file or folder inside of %s/." % (path, member.name, folder),
+            f"{path} holds {member.name!r}, which is not a file or folder inside of {folder}/.",
             "Do not use this archive: it is not the published one.",
         )
     target = os.path.join(root, *parts)
@@ -159,11 +159,11 @@ def _fetch_from(url, archive, part, pause_seconds):
             if not begun_elsewhere:
                 raise _Unusable("the content is not what was published: wrong sha256")
             # The fault may lie in what an earlier run or another source gave.
-            print("%s: what was there before does not fit; once more from its start." % archive.name, flush=True)
+            print(f"{archive.name}: what was there before does not fit; once more from its start.", flush=True)
             _fetch_from(url, archive, part, pause_seconds)
             return
-        print("%s: %s at %d of %d bytes." % (archive.name, ended, _size(part), archive.bytes), flush=True)
-    raise _Unusable("the connection ended early %d times" % _ATTEMPTS)
+        print(f"{archive.name}: {ended} at {_size(part)} of {archive.bytes} bytes.", flush=True)
+    raise _Unusable(f"the connection ended early {_ATTEMPTS} times")
 
 
 def _why(error):
@@ -173,11 +173,11 @@ def _why(error):
         ((exceptions.ProxyError, urllib3.exceptions.ProxyError), "the proxy does not answer"),
         ((exceptions.SSLError, urllib3.exceptions.SSLError), "its certificate cannot be verified"),
         ((exceptions.ConnectTimeout,), "no connection"),
-        ((exceptions.Timeout, urllib3.exceptions.TimeoutError), "it went silent for %g s" % _TIMEOUT_SECONDS[1]),
+        ((exceptions.Timeout, urllib3.exceptions.TimeoutError), f"it went silent for {_TIMEOUT_SECONDS[1]:g} s"),
         ((exceptions.TooManyRedirects,), "it redirects without end"),
         ((exceptions.ConnectionError,), "no connection"),
         ((exceptions.ChunkedEncodingError, urllib3.exceptions.ProtocolError), "the connection ended"),
-        ((exceptions.RequestException,), "it cannot be asked: %s" % error),
+        ((exceptions.RequestException,), f"it cannot be asked: {error}"),
     ):
         if isinstance(error, kinds):
             return words
@@ -192,13 +192,13 @@ def _continue(url, archive, part):
         os.unlink(part)
         have = 0
     if have:
-        headers["Range"] = "bytes=%d-" % have
+        headers["Range"] = f"bytes={have}-"
     with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as answer:
         start = _start(answer, have)
         length = answer.headers.get("Content-Length", "")
         if length.isdigit() and int(length) != archive.bytes - start:
             # Also a web page that says in words, with status 200, that there is no such file.
-            raise _Unusable("it offers %d bytes instead of %d" % (start + int(length), archive.bytes))
+            raise _Unusable(f"it offers {start + int(length)} bytes instead of {archive.bytes}")
         if answer.headers.get("Content-Type", "").startswith("text/html"):
             raise _Unusable("it answers with a web page; a network may want you to log in")
         with open(part, "ab" if start else "wb") as file, Progress(
@@ -211,9 +211,9 @@ def _continue(url, archive, part):
 def _start(answer, have):
     """The byte at which the answer begins. Raises _Unusable for an answer that is no part of the file."""
     if answer.status_code not in (200, 206):
-        raise _Unusable("HTTP status %d" % answer.status_code)
+        raise _Unusable(f"HTTP status {answer.status_code}")
     start = have if answer.status_code == 206 else 0
-    if answer.status_code == 206 and not answer.headers.get("Content-Range", "").startswith("bytes %d-" % start):
+    if answer.status_code == 206 and not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
         raise _Unusable("it answers with another range than was asked for")
     return start
 
@@ -236,7 +236,7 @@ def _need_space(folder, needed):
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise DataError(
-            "%s needs %.1f GB and its disk has %.1f GB free." % (folder, needed / 1e9, free / 1e9),
+            f"{folder} needs {needed / 1e9:.1f} GB and its disk has {free / 1e9:.1f} GB free.",
             "Free space, or choose a folder on another disk with --out.",
         )
 

@@ -15,7 +15,7 @@ class DataError(Exception):
         self.do = do
 
     def __str__(self):
-        return "%s %s" % (self.what, self.do)
+        return f"{self.what} {self.do}"
 
 
 class UsageError(DataError):

@@ -166,13 +166,11 @@ def _type_problems(features):
     for key, kind in list(_SINGLE.items()) + list(_LISTS.items()):
         found, listed = features.get(key, (kind, None))
         if found != kind:
-            wrong.append(
-                Problem("wrong-type", "%s holds %s instead of %s" % (key, _KIND_WORDS[found], _KIND_WORDS[kind]))
-            )
+            wrong.append(Problem("wrong-type", f"{key} holds {_KIND_WORDS[found]} instead of {_KIND_WORDS[kind]}"))
         elif listed is not None and key in _SINGLE and len(listed) != 1:
-            wrong.append(Problem("wrong-type", "%s holds %d values instead of one" % (key, len(listed))))
+            wrong.append(Problem("wrong-type", f"{key} holds {len(listed)} values instead of one"))
     if features.get(MASKS, (BYTES,))[0] == INTS:
-        wrong.append(Problem("wrong-type", "%s holds int64 instead of bytes (PNG) or floats" % MASKS))
+        wrong.append(Problem("wrong-type", f"{MASKS} holds int64 instead of bytes (PNG) or floats"))
     return wrong
 
 
@@ -189,9 +187,9 @@ def _picture_problems(features):
         return [Problem("picture-broken", str(reason))], None
     wrong = []
     if found.format not in TRAINABLE_FORMATS:
-        wrong.append(Problem("picture-format", "it is %s" % found.format))
+        wrong.append(Problem("picture-format", f"it is {found.format}"))
     if found.orientation != 1:
-        wrong.append(Problem("picture-turned", "orientation %d" % found.orientation))
+        wrong.append(Problem("picture-turned", f"orientation {found.orientation}"))
     stated, size = stated_size(features), (found.width, found.height)
     if stated is not None and stated != size:
         # The API reshapes numerical masks by the stated size.
@@ -220,7 +218,7 @@ def _object_problems(features, rules, size):
         return [
             Problem(
                 "list-lengths",
-                ", ".join("%s %d" % (key[len("image/object/") :], number) for key, number in sorted(given.items())),
+                ", ".join(f"{key[len('image/object/') :]} {number}" for key, number in sorted(given.items())),
             )
         ]
     if not count:
@@ -228,10 +226,10 @@ def _object_problems(features, rules, size):
     wrong = _box_problems(features, size) + _class_problems(labels, texts, count, rules)
     wrong += _mask_problems(features, count)
     if count > rules.max_boxes:
-        wrong.append(Problem("many-boxes", "%d boxes" % count))
+        wrong.append(Problem("many-boxes", f"{count} boxes"))
     small = sum(pixels < SMALL_PIXELS for pixels in input_pixels(features, rules, size))
     if small:
-        wrong.append(Problem("small-box", "%d of %d boxes" % (small, count), small))
+        wrong.append(Problem("small-box", f"{small} of {count} boxes", small))
     return wrong
 
 
@@ -240,7 +238,7 @@ def _box_problems(features, size):
     for box in boxes(features):
         kind = _box_kind(box, size)
         if kind:
-            found.setdefault(kind, []).append("[%s]" % ", ".join("%g" % value for value in box))
+            found.setdefault(kind, []).append("[%s]" % ", ".join(f"{value:g}" for value in box))
     return [Problem(kind, "box " + listed[0], len(listed)) for kind, listed in found.items()]
 
 
@@ -258,15 +256,15 @@ def _box_kind(box, size):
 
 def _class_problems(labels, texts, count, rules):
     if not labels and not texts:
-        return [Problem("class-missing", "%d boxes" % count, count)]
+        return [Problem("class-missing", f"{count} boxes", count)]
     wrong = []
     known = rules.label_map.ids if rules.label_map else None
     if known is None and not labels:
         wrong.append(Problem("class-missing", "texts alone need a label map (--label-map)", count))
     outside = [label for label in labels if label < 1 or (rules.num_classes and label > rules.num_classes)]
     if outside:
-        limit = " of 1 to %d" % rules.num_classes if rules.num_classes else ""
-        wrong.append(Problem("class-id", "id %d%s" % (outside[0], limit and " instead" + limit), len(outside)))
+        limit = f" of 1 to {rules.num_classes}" if rules.num_classes else ""
+        wrong.append(Problem("class-id", f"id {outside[0]}{limit and ' instead' + limit}", len(outside)))
     if known is None:
         return wrong
     names = [item.decode("utf-8", "replace") for item in texts]
@@ -277,7 +275,7 @@ def _class_problems(labels, texts, count, rules):
     if differing:
         name, label = differing[0]
         wrong.append(
-            Problem("text-and-id", "%s is %d in the label map and %d here" % (name, known[name], label), len(differing))
+            Problem("text-and-id", f"{name} is {known[name]} in the label map and {label} here", len(differing))
         )
     return wrong
 
@@ -287,7 +285,7 @@ def _mask_problems(features, count):
     if not len(masks):
         return []
     if kind == BYTES:
-        detail = "%d masks for %d boxes" % (len(masks), count)
+        detail = f"{len(masks)} masks for {count} boxes"
         return [] if len(masks) == count else [Problem("mask-count", detail)]
     size = stated_size(features)
     if size is None:
@@ -330,7 +328,7 @@ def decoding_problems(features):
         try:
             mask_size = decode(mask)
         except ValueError as reason:
-            wrong.append("mask: %s" % reason)
+            wrong.append(f"mask: {reason}")
             continue
         if mask_size != size:
             wrong.append("mask of %dx%d on a picture of %dx%d" % (mask_size + size))

@@ -56,7 +56,7 @@ def read_file(path):
     try:
         return files.read(path)
     except OSError as error:
-        raise ValueError("the picture file cannot be read (%s)" % error.strerror)
+        raise ValueError(f"the picture file cannot be read ({error.strerror})")
 
 
 def _label(item, recipe):
@@ -65,7 +65,7 @@ def _label(item, recipe):
     except KeyError:
         # The names were looked at before; whoever edits files meanwhile must not lose a box without a word.
         raise DataError(
-            "The class %s appeared while the dataset was being converted." % item.name,
+            f"The class {item.name} appeared while the dataset was being converted.",
             "Run the same command again, with nobody editing the annotations.",
         )
 

@@ -21,7 +21,7 @@ def read(path):
 def temporary(path):
     """A name beside path for the unfinished file; `remove_temporaries` finds it after a crash."""
     folder, name = os.path.split(path)
-    return os.path.join(folder, ".%s.%d%s" % (name, os.getpid(), _TEMPORARY))
+    return os.path.join(folder, f".{name}.{os.getpid()}{_TEMPORARY}")
 
 
 def remove_temporaries(folder):
@@ -79,10 +79,10 @@ def errors_told():
     except OSError as error:
         if error.filename:
             raise DataError(
-                "%s: %s." % (error.filename, error.strerror or error), "Correct that and run the same command again."
+                f"{error.filename}: {error.strerror or error}.", "Correct that and run the same command again."
             ) from error
         raise DataError(
-            "A file could not be read or written: %s." % (error.strerror or error),
+            f"A file could not be read or written: {error.strerror or error}.",
             "Free space on the disk, or see what is wrong with it, and run the same command again.",
         ) from error
 
@@ -106,7 +106,7 @@ def _lock(folder):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("Another process is preparing %s; waiting for it." % folder, flush=True)
+            print(f"Another process is preparing {folder}; waiting for it.", flush=True)
             fcntl.flock(handle, fcntl.LOCK_EX)
         except OSError:
             # Some network file systems cannot lock a folder; the temporary names still keep every file whole.

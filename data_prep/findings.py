@@ -335,18 +335,18 @@ class Findings:
         places = self._places[kind]
         lines = [place_text(place, folder) for place in places[:_PLACES_SHOWN]]
         if len(places) > _PLACES_SHOWN:
-            lines.append("and %d more" % (self._counts[kind] - _PLACES_SHOWN))
+            lines.append(f"and {self._counts[kind] - _PLACES_SHOWN} more")
         return "\n".join(lines)
 
 
 def sentence(kind, detail=""):
     """What is wrong, with its detail."""
-    return "%s%s." % (KINDS[kind].what.rstrip("."), " (%s)" % detail if detail else "")
+    return "%s%s." % (KINDS[kind].what.rstrip("."), f" ({detail})" if detail else "")
 
 
 def place_text(place, folder=""):
     """file @ byte: id: detail, without what is not known; files below folder without it."""
-    at = "" if place.offset is None else " @ byte %d" % place.offset
+    at = "" if place.offset is None else f" @ byte {place.offset}"
     name = place.file or ""
     if folder and name.startswith(folder + os.sep):
         name = name[len(folder) + 1 :]

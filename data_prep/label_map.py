@@ -48,7 +48,7 @@ def read(path):
     try:
         message = text_format.Parse(data.decode("utf-8"), _Message(), allow_unknown_field=True)
     except (text_format.ParseError, UnicodeDecodeError) as error:
-        raise ValueError("it is no label map (%s)" % printable(str(error).strip(" .")))
+        raise ValueError(f"it is no label map ({printable(str(error).strip(' .'))})")
     names, ids = {}, {}
     for item in message.item:
         _add(item, names, ids)
@@ -65,10 +65,10 @@ def _add(item, names, ids):
         # The API gives 0 to the background and refuses any other class there.
         if item.id == 0 and BACKGROUND in (item.name, item.display_name):
             return
-        raise ValueError("class %s has id %d, and ids count from 1" % (printable(name), item.id))
+        raise ValueError(f"class {printable(name)} has id {item.id}, and ids count from 1")
     if item.id in names:
-        raise ValueError("id %d is given twice, to %s and %s" % (item.id, printable(names[item.id]), printable(name)))
+        raise ValueError(f"id {item.id} is given twice, to {printable(names[item.id])} and {printable(name)}")
     names[item.id] = name
     for text in {item.name, item.display_name} - {""}:
         if ids.setdefault(text, item.id) != item.id:
-            raise ValueError("the name %s is given twice, to ids %d and %d" % (printable(text), ids[text], item.id))
+            raise ValueError(f"the name {printable(text)} is given twice, to ids {ids[text]} and {item.id}")

@@ -55,4 +55,4 @@ def parse(payload):
     try:
         return Example.FromString(payload)
     except DecodeError as error:
-        raise ValueError("not a tf.train.Example (%s)" % error)
+        raise ValueError(f"not a tf.train.Example ({error})")

@@ -64,7 +64,7 @@ def prepare(out_dir, shards=dataset.SHARDS, workers=None, force=False):
 
 def picture_ids():
     """All picture ids, in the order of list.txt."""
-    return ["%s_%d" % (breed, number) for breed in CLASSES for number in range(1, _PER_CLASS + 1)]
+    return [f"{breed}_{number}" for breed in CLASSES for number in range(1, _PER_CLASS + 1)]
 
 
 def draw(picture_id):
@@ -180,12 +180,7 @@ def _xml(picture_id, drawing):
         "<difficult>0</difficult></object>" % ((_SPECIES[pets.breed_of(picture_id)],) + box)
         for box in drawing.boxes
     )
-    return (
-        "<annotation><folder>mini-pets</folder><filename>%s.jpg</filename>"
-        "<source><database>mini-pets</database><annotation>drawn</annotation><image>drawn</image></source>"
-        "<size><width>%d</width><height>%d</height><depth>3</depth></size>"
-        "<segmented>0</segmented>%s</annotation>\n" % (picture_id, drawing.image.width, drawing.image.height, objects)
-    )
+    return f"<annotation><folder>mini-pets</folder><filename>{picture_id}.jpg</filename><source><database>mini-pets</database><annotation>drawn</annotation><image>drawn</image></source><size><width>{drawing.image.width}</width><height>{drawing.image.height}</height><depth>3</depth></size><segmented>0</segmented>{objects}</annotation>\n"
 
 
 def _write_lists(folder, ids):
@@ -195,12 +190,7 @@ def _write_lists(folder, ids):
         breed = pets.breed_of(picture_id)
         same_species = [name for name in CLASSES if _SPECIES[name] == _SPECIES[breed]]
         species = 1 if _SPECIES[breed] == "cat" else 2
-        lines[picture_id] = "%s %d %d %d\n" % (
-            picture_id,
-            CLASSES.index(breed) + 1,
-            species,
-            same_species.index(breed) + 1,
-        )
+        lines[picture_id] = f"{picture_id} {CLASSES.index(breed) + 1} {species} {same_species.index(breed) + 1}\n"
     header = "#Image CLASS-ID SPECIES BREED-ID\n#SPECIES: 1:Cat 2:Dog\n"
     for name, text in (
         ("list", header + "".join(lines[picture_id] for picture_id in ids)),

@@ -123,17 +123,17 @@ def read_list(layout):
     for path in (layout.images, layout.trainval, os.path.dirname(layout.xml("x"))):
         if not os.path.exists(path):
             raise DataError(
-                "%s is not in Oxford-IIIT Pet's layout: %s is missing." % (layout.root, path),
+                f"{layout.root} is not in Oxford-IIIT Pet's layout: {path} is missing.",
                 "Give the folder that holds images/ and annotations/, or let --download fetch the dataset.",
             )
     ids = _listed(layout.trainval)
     if not ids:
-        raise DataError("%s lists no picture." % layout.trainval, "Unpack annotations.tar.gz again.")
+        raise DataError(f"{layout.trainval} lists no picture.", "Unpack annotations.tar.gz again.")
     twice = sorted(picture_id for picture_id, times in collections.Counter(ids).items() if times > 1)
     if twice:
         # Evaluation keys its pictures by id: the second of two would replace the first without a word.
         raise DataError(
-            "%s lists %s more than once." % (layout.trainval, ", ".join(twice[:5])),
+            f"{layout.trainval} lists {', '.join(twice[:5])} more than once.",
             "Remove the repeated lines: each picture needs an id of its own.",
         )
     return ids
@@ -144,7 +144,7 @@ def _listed(path):
         with open(path, encoding="utf-8") as file:
             return [line.split()[0] for line in file if line.strip() and not line.startswith("#")]
     except UnicodeDecodeError:
-        raise DataError("%s is not a text file in UTF-8." % path, "Unpack annotations.tar.gz again.")
+        raise DataError(f"{path} is not a text file in UTF-8.", "Unpack annotations.tar.gz again.")
 
 
 def breed_of(picture_id):
@@ -217,9 +217,9 @@ def _read_trimap(path):
             trimap.load()
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError("the trimap cannot be decoded (%s)" % pictures.first_line(error))
+        raise ValueError(f"the trimap cannot be decoded ({pictures.first_line(error)})")
     if trimap.mode not in ("L", "P"):
-        raise ValueError("the trimap is a picture of mode %s, not one number a pixel" % trimap.mode)
+        raise ValueError(f"the trimap is a picture of mode {trimap.mode}, not one number a pixel")
     from data_prep import masks
 
     return masks.array(trimap) != _BACKGROUND  # of a palette the indices count, not the colours
@@ -233,7 +233,7 @@ def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
     """
     if options.masks != "none" and options.boxes != "body":
         raise UsageError(
-            "--masks %s needs --boxes body: the trimap marks the body, and no face." % options.masks,
+            f"--masks {options.masks} needs --boxes body: the trimap marks the body, and no face.",
             "Add --boxes body, or leave out --masks.",
         )
     layout = Layout(source_dir)
@@ -287,7 +287,7 @@ def _unused(layout, ids, index):
     for stem in rest:
         where = "in test.txt, for whose pictures the dataset has no boxes" if stem in test else "in no list"
         kind = kinds[stem]
-        inside = "" if kind == "JPEG" else "; %s inside" % kind if kind else "; not a picture inside"
+        inside = "" if kind == "JPEG" else f"; {kind} inside" if kind else "; not a picture inside"
         groups.setdefault(where + inside, []).append(rest[stem])
     groups["not a picture"] = index.ignored()
     return [dataset.Unused(names, reason) for reason, names in groups.items()]
@@ -308,7 +308,7 @@ def _source_sha256(layout, ids, index, options):
         paths = [os.path.join(layout.images, name)]
         if options.boxes == "body":
             paths.append(layout.trimap(picture_id))
-        digest.update(("%s\n%s\n%s\n" % (picture_id, name, " ".join(map(_size, paths)))).encode("utf-8"))
+        digest.update((f"{picture_id}\n{name}\n{' '.join(map(_size, paths))}\n").encode("utf-8"))
         try:
             digest.update(hashlib.sha256(files.read(layout.xml(picture_id))).digest())
         except OSError:

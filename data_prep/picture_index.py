@@ -55,7 +55,7 @@ class PictureIndex:
                 others = [other for other in others if _has(self._names(other), file_name)] or others
             if len(others) > 1:
                 raise ValueError(
-                    "several pictures of this name: %s" % ", ".join(self._names(other)[0] for other in others[:3])
+                    f"several pictures of this name: {', '.join((self._names(other)[0] for other in others[:3]))}"
                 )
             key = others[0]
         names = self._names(key)

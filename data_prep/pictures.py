@@ -54,7 +54,7 @@ def load(data, damaged=False):
             return _load(data, damaged)
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError("the picture cannot be decoded (%s)" % first_line(error))
+        raise ValueError(f"the picture cannot be decoded ({first_line(error)})")
 
 
 def _load(data, damaged):
@@ -135,11 +135,11 @@ def sniff_file(path):
 
 def _why_change(image, orientation, damaged):
     if image.format != "JPEG":
-        return "%s inside" % image.format
+        return f"{image.format} inside"
     if image.mode != "RGB":
-        return "JPEG of mode %s" % image.mode
+        return f"JPEG of mode {image.mode}"
     if orientation != 1:
-        return "turned (Exif orientation %d)" % orientation
+        return f"turned (Exif orientation {orientation})"
     return "damaged but decodable JPEG" if damaged else None
 
 

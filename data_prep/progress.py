@@ -53,12 +53,7 @@ class Progress:
         rate = (self._done - self._at_start) / (time.monotonic() - self._started)
         left = (self._total - self._done) / rate if rate else float("inf")
         size = tqdm.format_sizeof if self._scale else "{:.0f}".format
-        return "%s: %s of %s%s, %s%s/s, %.0f s left" % (
-            self._what,
-            size(self._done),
-            size(self._total),
-            self._unit if self._scale else " " + self._unit,
-            size(rate),
-            self._unit if self._scale else " " + self._unit,
-            left,
+        return (
+            f"{self._what}: {size(self._done)} of {size(self._total)}{self._unit if self._scale else ' ' + self._unit}, "
+            f"{size(rate)}{self._unit if self._scale else ' ' + self._unit}/s, {left:.0f} s left"
         )

@@ -47,7 +47,7 @@ class RecordError(DataError):
 
     def __init__(self, path, offset, what):
         super().__init__(
-            "%s is damaged at byte %d: %s." % (path, offset, what),
+            f"{path} is damaged at byte {offset}: {what}.",
             "Convert the dataset again, or copy the file again from where it is whole.",
         )
         self.args = (path, offset, what)  # what copying between processes calls __init__ with
@@ -77,7 +77,7 @@ def read(path):
                 return
             end = offset + OVERHEAD_BYTES + length
             if end > size:
-                raise RecordError(path, offset, "a record of %d bytes goes past the end of the file" % length)
+                raise RecordError(path, offset, f"a record of {length} bytes goes past the end of the file")
             payload = file.read(length)
             if file.read(CRC_BYTES) != crc_bytes(payload):
                 raise RecordError(path, offset, "the checksum of a record does not match")
@@ -187,7 +187,7 @@ class Floats(list):
     field = _SECOND  # of tensorflow.Feature
 
     def parts(self):
-        return _run(struct.pack("<%df" % len(self), *self))
+        return _run(struct.pack(f"<{len(self)}f", *self))
 
 
 class PackedFloats(bytes):
@@ -205,7 +205,7 @@ class Ints(list):
     field = _THIRD
 
     def parts(self):
-        unsigned = struct.unpack("<%dQ" % len(self), struct.pack("<%dq" % len(self), *self))
+        unsigned = struct.unpack(f"<{len(self)}Q", struct.pack(f"<{len(self)}q", *self))
         return _run(b"".join(map(_varint, unsigned)))
 
 

@@ -111,7 +111,7 @@ class _Scan:
         self._whole()
         names = self._rules.label_map.names if self._rules.label_map else {}
         classes = {
-            names.get(key, "class %s" % key if isinstance(key, int) else key): count
+            names.get(key, f"class {key}" if isinstance(key, int) else key): count
             for key, count in sorted(self._classes.items(), key=lambda item: (-item[1], str(item[0])))
         }
         return Report(
@@ -161,7 +161,7 @@ class _Scan:
         if classes and num_classes is not None and max(classes.names) != num_classes:
             self._findings.add(
                 "num-classes",
-                Place(None, detail="num_classes is %d, the largest id is %d" % (num_classes, max(classes.names))),
+                Place(None, detail=f"num_classes is {num_classes}, the largest id is {max(classes.names)}"),
             )
 
     def _file(self, shard, progress):
@@ -179,7 +179,7 @@ class _Scan:
         if digest.hexdigest() != shard.described["sha256"]:
             self._findings.add("description", Place(shard.path, detail="its sha256 is another one"))
         elif shard.described.get("examples") != records:
-            self._findings.add("description", Place(shard.path, detail="it holds %d records" % records))
+            self._findings.add("description", Place(shard.path, detail=f"it holds {records} records"))
 
     def _records(self, shard, split, digest, progress):
         words = tfrecords.foreign(shard.path)
@@ -195,7 +195,7 @@ class _Scan:
             at = read.offset
             if read.damage:
                 self._findings.add(
-                    read.damage, Place(shard.path, read.offset, detail="%d bytes cannot be read" % read.lost_bytes)
+                    read.damage, Place(shard.path, read.offset, detail=f"{read.lost_bytes} bytes cannot be read")
                 )
                 continue
             records += 1
@@ -249,7 +249,7 @@ class _Scan:
             if len(self._ids_of_texts) < _NAMES_KEPT and self._ids_of_texts.setdefault(text, label) != label:
                 self._findings.add(
                     "text-and-id",
-                    place._replace(detail="%s was %d before and is %d here" % (text, self._ids_of_texts[text], label)),
+                    place._replace(detail=f"{text} was {self._ids_of_texts[text]} before and is {label} here"),
                 )
         return texts
 
@@ -278,7 +278,7 @@ class _Scan:
                 path,
                 offset,
                 examples.text(features, examples.SOURCE_ID),
-                "as %s @ byte %d" % (os.path.basename(first_path), first_offset),
+                f"as {os.path.basename(first_path)} @ byte {first_offset}",
             ),
         )
 
@@ -299,16 +299,16 @@ class _Scan:
         """What only the whole shows."""
         records = sum(split.records for split in self._splits.values())
         if records and not sum(split.boxes for split in self._splits.values()):
-            self._findings.add("no-boxes", Place(None, detail="%d records" % records))
+            self._findings.add("no-boxes", Place(None, detail=f"{records} records"))
         if len(self._masks) > 1:
             for kind, (count, place) in self._masks.items():
-                self._findings.add("mask-kind", place._replace(detail="%s in %d records" % (_WORDS[kind], count)))
+                self._findings.add("mask-kind", place._replace(detail=f"{_WORDS[kind]} in {count} records"))
         elif self._masks and self._options.config and self._options.config.masks:
             kind = _WORDS[next(iter(self._masks))]
             if kind != self._options.config.masks:
                 self._findings.add(
                     "config-masks",
-                    Place(None, detail="%s in the config, %s in the records" % (self._options.config.masks, kind)),
+                    Place(None, detail=f"{self._options.config.masks} in the config, {kind} in the records"),
                 )
         if self._rules.label_map and records:
             for number, name in sorted(self._rules.label_map.names.items()):
@@ -327,6 +327,6 @@ def input_size(text):
     """A function for examples.Rules.resize from "300" or "640x360" (width x height). Raises UsageError."""
     sides = text.lower().split("x")
     if len(sides) > 2 or not all(side.isdigit() and int(side) for side in sides):
-        raise UsageError("--input-size %s is no size." % text, "Give pixels: 300, or 640x360 (width x height).")
+        raise UsageError(f"--input-size {text} is no size.", "Give pixels: 300, or 640x360 (width x height).")
     size = (int(sides[0]), int(sides[-1]))
     return lambda width, height: size

@@ -107,7 +107,7 @@ class _Disk:
 
 def _not_written(error):
     return DataError(
-        "A shard could not be written: %s." % (error.strerror or error),
+        f"A shard could not be written: {error.strerror or error}.",
         "Free space on the disk or correct its permissions, and run the same command again.",
     )
 
@@ -127,7 +127,7 @@ def _message(ours, processes):
         process.join()
         if process.exitcode:
             raise DataError(
-                "A conversion process ended with exit code %d." % process.exitcode,
+                f"A conversion process ended with exit code {process.exitcode}.",
                 "If it is -9 the machine ran out of memory: ask for fewer processes with --workers.",
             )
         return None
@@ -178,7 +178,7 @@ def _write(task, convert, report):
                 labels.update(outcome.labels)
                 most_boxes = max(most_boxes, len(outcome.labels))
                 sizes[outcome.size] += 1
-                sources.update(("%s %s\n" % (outcome.source_sha256, picture_id)).encode("utf-8"))
+                sources.update((f"{outcome.source_sha256} {picture_id}\n").encode("utf-8"))
             if outcome.skipped or outcome.notes:
                 told.append((place, picture_id, outcome._replace(features=None, labels=(), source_sha256="")))
             if time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:

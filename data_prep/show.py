@@ -49,34 +49,34 @@ def run(options):
     """Draw the sheet that the command line asks for; returns 0. Raises DataError."""
     if not 1 <= options.count <= MOST_PICTURES:
         raise UsageError(
-            "--count %d is not between 1 and %d." % (options.count, MOST_PICTURES),
+            f"--count {options.count} is not between 1 and {MOST_PICTURES}.",
             "Give the number of pictures on the sheet.",
         )
     found = sources.find([options.path])
     out = options.out or _default_out(options.path)
     if not out.lower().endswith(".png"):
-        raise UsageError("--out %s does not end in .png, and the sheet is one." % out, "Name a .png file.")
+        raise UsageError(f"--out {out} does not end in .png, and the sheet is one.", "Name a .png file.")
     gathered = gather(found, options.count, sources.classes(found, options.label_map))
     if not gathered.splits:
         raise DataError(
-            "%s holds no record that can be read." % options.path,
-            "See what is wrong with it: python -m data_prep check %s." % options.path,
+            f"{options.path} holds no record that can be read.",
+            f"See what is wrong with it: python -m data_prep check {options.path}.",
         )
     from data_prep import contact_sheet
 
     title = os.path.basename(os.path.abspath(options.path).rstrip("/")) or options.path
     files.write(out, contact_sheet.draw(gathered, title))
-    print("%s shows %d of %d pictures." % (out, len(gathered.pictures), sum(gathered.splits.values())))
+    print(f"{out} shows {len(gathered.pictures)} of {sum(gathered.splits.values())} pictures.")
     if gathered.unreadable or gathered.odd_boxes:
         print(
-            "%d records cannot be read and %d boxes do not lie in their picture; see which: "
-            "python -m data_prep check %s" % (gathered.unreadable, gathered.odd_boxes, options.path)
+            f"{gathered.unreadable} records cannot be read and {gathered.odd_boxes} boxes do not lie in their "
+            f"picture; see which: python -m data_prep check {options.path}"
         )
     lost = contact_sheet.not_shown(gathered)
     if lost:
         print(
-            "%d names have characters that no font here can show (%s): they stand as \\u and a number. "
-            "Install a font that has them, such as Noto Sans CJK." % (len(lost), ", ".join(lost[:3]))
+            f"{len(lost)} names have characters that no font here can show ({', '.join(lost[:3])}): they "
+            "stand as \\u and a number. Install a font that has them, such as Noto Sans CJK."
         )
     return 0
 
@@ -138,10 +138,10 @@ def _names(features, label_map):
     """The class name of each object, as people read it."""
     texts = [item.decode("utf-8", "replace") for item in examples.values(features, examples.TEXTS, examples.BYTES)]
     if label_map is None:
-        return texts or ["class %d" % number for number in examples.class_ids(features)]
+        return texts or [f"class {number}" for number in examples.class_ids(features)]
     ids = examples.class_ids(features, label_map)
-    unknown = texts if texts else ["class %s" % number for number in ids]
-    return [label_map.names.get(number, "%s (not in the label map)" % name) for number, name in zip(ids, unknown)]
+    unknown = texts if texts else [f"class {number}" for number in ids]
+    return [label_map.names.get(number, f"{name} (not in the label map)") for number, name in zip(ids, unknown)]
 
 
 def _bin(box, sizes):
@@ -160,7 +160,7 @@ def _bin(box, sizes):
 
 def _choose(chosen, count, features, names, path, offset):
     """Keep, for each class in the picture, the count places with the smallest hashes."""
-    identity = examples.text(features, examples.SOURCE_ID) or "%s %d" % (os.path.basename(path), offset)
+    identity = examples.text(features, examples.SOURCE_ID) or f"{os.path.basename(path)} {offset}"
     rank = int.from_bytes(hashlib.blake2b(identity.encode("utf-8"), digest_size=8).digest(), "big")
     for name in set(names) or {""}:
         if name not in chosen and len(chosen) >= _CLASSES_KEPT:

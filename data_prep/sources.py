@@ -68,11 +68,11 @@ def _expand(path):
     if found:
         return found
     if glob.has_magic(path):
-        raise DataError("No file matches %s." % path, "Correct the pattern; %s" % _there(os.path.dirname(path)))
+        raise DataError(f"No file matches {path}.", f"Correct the pattern; {_there(os.path.dirname(path))}")
     folder, name = os.path.split(path)
     near = difflib.get_close_matches(name, _listed(folder or "."), n=1)
-    do = "Did you mean %s?" % os.path.join(folder, near[0]) if near else "Correct the path; %s" % _there(folder)
-    raise DataError("There is no file or folder %s." % path, do)
+    do = f"Did you mean {os.path.join(folder, near[0])}?" if near else f"Correct the path; {_there(folder)}"
+    raise DataError(f"There is no file or folder {path}.", do)
 
 
 def _listed(folder):
@@ -86,8 +86,8 @@ def _there(folder):
     folder = folder or "."
     names = _listed(folder)
     if not names:
-        return "%s is no folder with files." % folder
-    return "%s holds %s%s." % (folder, ", ".join(names[:4]), " and more" if len(names) > 4 else "")
+        return f"{folder} is no folder with files."
+    return f"{folder} holds {', '.join(names[:4])}{' and more' if len(names) > 4 else ''}."
 
 
 def _folder(folder):
@@ -111,8 +111,8 @@ def _folder(folder):
     )
     if not names and not os.path.exists(path):
         raise DataError(
-            "%s holds no TFRecord files (names like *.record or *.tfrecord)." % folder,
-            "Name the files themselves if they are called otherwise; %s" % _there(folder),
+            f"{folder} holds no TFRecord files (names like *.record or *.tfrecord).",
+            f"Name the files themselves if they are called otherwise; {_there(folder)}",
         )
     return Sources(
         [Shard(name, split_of(name), {}) for name in names],
@@ -157,7 +157,7 @@ def _missing(paths):
             sets.setdefault((match.group(1), match.group(3)), set()).add(int(match.group(2)))
     # A shard named alone is looked at alone.
     return [
-        (stem, "%s-%05d-of-%s" % (stem, number, total))
+        (stem, f"{stem}-{number:05d}-of-{total}")
         for (stem, total), there in sorted(sets.items())
         if len(there) > 1
         for number in range(min(int(total), 100000))
@@ -172,7 +172,7 @@ def read_label_map(path):
     except (ValueError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
-            "The label map %s cannot be used: %s." % (path, reason),
+            f"The label map {path} cannot be used: {reason}.",
             "Name a text file with items of id and name, such as label_map.pbtxt.",
         )
 

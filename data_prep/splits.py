@@ -21,7 +21,7 @@ def by_seed(ids, val_fraction=UPSTREAM_VAL_FRACTION, seed=UPSTREAM_SEED):
     train = int((1 - val_fraction) * len(shuffled))
     if not 0 < train < len(shuffled):
         raise DataError(
-            "%d pictures with --val-fraction %g leave one of the two splits empty." % (len(shuffled), val_fraction),
+            f"{len(shuffled)} pictures with --val-fraction {val_fraction:g} leave one of the two splits empty.",
             "Add pictures, or choose another fraction.",
         )
     return [Split("train", shuffled[:train]), Split("val", shuffled[train:])]
@@ -36,11 +36,11 @@ class Choice:
 
     def __init__(self, split=None, val_fraction=None, seed=None):
         if val_fraction is not None and not 0 < val_fraction < 1:
-            raise UsageError("--val-fraction %g is no share between 0 and 1." % val_fraction, "Ask for 0.2, say.")
+            raise UsageError(f"--val-fraction {val_fraction:g} is no share between 0 and 1.", "Ask for 0.2, say.")
         given = [name for name, value in (("--val-fraction", val_fraction), ("--seed", seed)) if value is not None]
         if split == "upstream" and given:
             raise UsageError(
-                "--split upstream has its own seed and share, so %s would change nothing." % " and ".join(given),
+                f"--split upstream has its own seed and share, so {' and '.join(given)} would change nothing.",
                 "Leave out one or the other.",
             )
         self.upstream = True if split == "upstream" else False if split == "random" or given else None

@@ -95,13 +95,13 @@ def plan(source_dir, name, options=Options()):
     used = {entry.picture for entry in entries.values() if entry.picture}
     for picture in sorted(used):
         size = os.path.getsize(os.path.join(pictures_dir, picture))
-        digest.update(("%s %d\n" % (picture, size)).encode("utf-8"))
+        digest.update((f"{picture} {size}\n").encode("utf-8"))
     found = {name for entry in entries.values() for name in entry.names}
     classes = _classes(found, options.label_map, source_dir)
     listed = None if options.split.upstream is False else _image_sets(source_dir, entries)
     if listed is None and options.split.upstream:
         raise DataError(
-            "%s has no ImageSets/Main/train.txt and val.txt that name its pictures." % source_dir,
+            f"{source_dir} has no ImageSets/Main/train.txt and val.txt that name its pictures.",
             "Leave out --split upstream: --val-fraction and --seed split it.",
         )
     splits = listed or options.split.by_seed(sorted(entries))
@@ -139,7 +139,7 @@ def plan(source_dir, name, options=Options()):
 def _folders(source_dir):
     """(where the xml are, where the pictures are)."""
     if not os.path.isdir(source_dir):
-        raise DataError("There is no folder %s." % source_dir, "Name the folder that holds pictures and annotations.")
+        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds pictures and annotations.")
     annotations_dir = os.path.join(source_dir, "Annotations")
     if os.path.isdir(annotations_dir):
         pictures_dir = os.path.join(source_dir, "JPEGImages")
@@ -149,8 +149,8 @@ def _folders(source_dir):
     )
     if inner:
         raise DataError(
-            "%s has no Annotations, but %s in it has." % (source_dir, ", ".join(inner)),
-            "Give that folder: --source %s." % os.path.join(source_dir, inner[0]),
+            f"{source_dir} has no Annotations, but {', '.join(inner)} in it has.",
+            f"Give that folder: --source {os.path.join(source_dir, inner[0])}.",
         )
     return source_dir, source_dir
 
@@ -161,20 +161,20 @@ def _read_all(source_dir, annotations_dir, index, digest):
     for name in visible_files(annotations_dir, ".xml"):
         path = os.path.join(annotations_dir, name)
         with open(path, "rb") as file:
-            digest.update(("%s %s\n" % (_shown(name), hashlib.sha256(file.read()).hexdigest())).encode("utf-8"))
+            digest.update((f"{_shown(name)} {hashlib.sha256(file.read()).hexdigest()}\n").encode("utf-8"))
         for entry in _entries_of(name, path, index):
             if entry is None:
                 foreign.append(_shown(name))
                 continue
             taken = entries.get(entry.picture)
             if taken:
-                problem = "%s is annotated twice, here and in %s" % (entry.picture, _shown(taken.xml))
+                problem = f"{entry.picture} is annotated twice, here and in {_shown(taken.xml)}"
                 entry = entry._replace(picture=None, problem=problem, names=())
             entry_id = entry.picture or _shown(name) if entry.position is None else entry.stem
             entries[_unused_key(entry_id, entries)] = entry
     if not entries:
         raise DataError(
-            "There is no annotation (*.xml) in %s." % source_dir,
+            f"There is no annotation (*.xml) in {source_dir}.",
             "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the pictures.",
         )
     return entries, foreign
@@ -184,7 +184,7 @@ def _unused_key(key, entries):
     number, candidate = 1, key
     while candidate in entries:
         number += 1
-        candidate = "%s (%d)" % (key, number)
+        candidate = f"{key} ({number})"
     return candidate
 
 
@@ -221,7 +221,7 @@ def _found(stem, path, position, index, annotation):
             beside = os.path.join(os.path.dirname(stem), os.path.basename(filename_stem))
             return Entry(stem, path, position, index.find(beside, annotation.filename), None, names)
         except ValueError as reason:
-            problem = "%s, nor of the name in <filename>" % problem
+            problem = f"{problem}, nor of the name in <filename>"
     return Entry(stem, path, position, None, problem, names)
 
 
@@ -264,7 +264,7 @@ def _classes(found, label_map_path, source_dir):
     if label_map_path is None:
         if not found - {""}:
             raise DataError(
-                "No annotation in %s has an object with a name." % source_dir,
+                f"No annotation in {source_dir} has an object with a name.",
                 "Label some objects, or name the classes with --label-map.",
             )
         classes = tuple(sorted(found - {""}))
@@ -288,7 +288,7 @@ def _image_sets(source_dir, entries):
     twice = sorted(entry_id for entry_id, count in times.items() if count > 1)
     if twice:
         raise DataError(
-            "ImageSets/Main lists %s more than once." % ", ".join(twice[:5]),
+            f"ImageSets/Main lists {', '.join(twice[:5])} more than once.",
             "List each picture once: one that trains cannot validate.",
         )
     return splits
@@ -299,7 +299,7 @@ def _listed(path, by_stem):
         with open(path, encoding="utf-8-sig") as file:
             lines = [line.strip() for line in file if line.strip()]
     except UnicodeDecodeError:
-        raise DataError("%s is not a text file in UTF-8." % path, "Save it as UTF-8.")
+        raise DataError(f"{path} is not a text file in UTF-8.", "Save it as UTF-8.")
     ids, missing = [], []
     for line in lines:
         # Lists of one class end with -1, 0 or 1; names may hold blanks themselves.
@@ -309,7 +309,7 @@ def _listed(path, by_stem):
     if missing:
         raise DataError(
             "%s lists %s, without an annotation%s."
-            % (path, missing[0], " as %d more" % (len(missing) - 1) if len(missing) > 1 else ""),
+            % (path, missing[0], f" as {len(missing) - 1} more" if len(missing) > 1 else ""),
             "Correct the list, or leave it aside with --split random.",
         )
     return ids

@@ -25,9 +25,9 @@ def judge(path, now):
     except FileNotFoundError:
         return False, "nothing has started yet"
     except (KeyError, TypeError, ValueError) as error:
-        return False, "{} is damaged: {}".format(path, error)
+        return False, f"{path} is damaged: {error}"
     silent = now - at
-    line = "{}, last sign of life {:.0f} s ago, at most {:.0f} s are normal".format(phase, silent, fresh_for)
+    line = f"{phase}, last sign of life {silent:.0f} s ago, at most {fresh_for:.0f} s are normal"
     return silent < fresh_for, line
 
 

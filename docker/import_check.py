@@ -54,7 +54,7 @@ def main():
         importlib.import_module(name)
     if misplaced():
         sys.exit("Not imported from {}, but from the base: {}.".format(sys.prefix, ", ".join(misplaced())))
-    print("{} modules import.".format(len(MODULES)))
+    print(f"{len(MODULES)} modules import.")
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def metadata(path):
 
 def download(python, folder):
     """Fetches the files of a Python's lock, by hash, into a folder."""
-    lock = "requirements-{}.lock".format(python)
+    lock = f"requirements-{python}.lock"
     with open(os.path.join(FOLDER, lock)) as file:
         text = file.read()
     # pip wants the choice between wheels and sources on the command line where it downloads for another Python.
@@ -109,13 +109,13 @@ def main():
             for path in glob.glob(os.path.join(folder, "*")):
                 about = metadata(path)
                 found[key(about["Name"], about["Version"])] = licence(about)
-    lines = ",\n".join(" {}: {}".format(json.dumps(name), json.dumps(found[name])) for name in sorted(found))
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(found[name])}" for name in sorted(found))
     with open(PATH + ".new", "w") as file:
         file.write("{\n" + lines + "\n}\n")
     os.replace(PATH + ".new", PATH)
-    print("{}: {} packages".format(os.path.basename(PATH), len(found)))
+    print(f"{os.path.basename(PATH)}: {len(found)} packages")
     for name in sorted(name for name in found if not found[name]):
-        print("{} names no licence in its metadata.".format(name))
+        print(f"{name} names no licence in its metadata.")
 
 
 if __name__ == "__main__":

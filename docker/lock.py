@@ -75,7 +75,7 @@ def resolve(uv, python, lists, constraints, upgrade, scratch):
     for package in FROM_SOURCE[python]:
         command += ["--no-binary", package]
     # From the folder, so that no path of this machine gets into a message; --no-config for the same reason.
-    command += ["--no-config"] + ["{}.in".format(name) for name in lists]
+    command += ["--no-config"] + [f"{name}.in" for name in lists]
     subprocess.check_call(command, cwd=FOLDER)
     with open(output) as file:
         return split(file.read())
@@ -90,7 +90,7 @@ def split(text):
 
 def header(name, python):
     """The comment and the options on top of a lock; pip reads the options."""
-    title = "# Python {}, from {}.in by `make lock`: do not edit.".format(python, name)
+    title = f"# Python {python}, from {name}.in by `make lock`: do not edit."
     lines = [title, "--only-binary :all:"]
     if name in ("requirements", "tensorflow") and FROM_SOURCE[python]:
         # Both say the same, because pip forgets the exceptions of one file at `:all:` in the next.
@@ -105,7 +105,7 @@ def lock(uv, python, upgrade, scratch):
     """Writes the locks of one Python."""
     # One resolution of everything, the wish of each following one: the same package, the same version.
     locks = LOCKS_WITHOUT_TENSORFLOW if python in FROM_BASE else LOCKS
-    paths = {name: os.path.join(FOLDER, "{}-{}.lock".format(name, python)) for name, _, _ in locks}
+    paths = {name: os.path.join(FOLDER, f"{name}-{python}.lock") for name, _, _ in locks}
     before = "".join(open(path).read() for path in paths.values() if os.path.exists(path))
     everything = resolve(uv, python, locks[-1][1], "".join(split(before).values()), upgrade, scratch)
     written = {}
@@ -118,7 +118,7 @@ def lock(uv, python, upgrade, scratch):
             file.write(header(name, python))
             file.writelines(entry for _, entry in sorted(written[name].items()))
         os.replace(temporary, paths[name])
-        print("{}: {} packages".format(os.path.basename(paths[name]), len(written[name])))
+        print(f"{os.path.basename(paths[name])}: {len(written[name])} packages")
 
 
 def main():

@@ -29,7 +29,7 @@ def become_owner(folder):
         return
     owner = os.stat(folder)
     if owner.st_uid == 0:
-        print("{} belongs to root, so this runs as root and so do its outputs.".format(folder), flush=True)
+        print(f"{folder} belongs to root, so this runs as root and so do its outputs.", flush=True)
         return
     os.setgroups([])
     os.setgid(owner.st_gid)
@@ -45,9 +45,9 @@ def refusal(command):
     user, group = os.getuid(), os.getgid()
     # The host's folder has the container's name, without the slash: compose.yaml mounts ./runs and ./data.
     return (
-        "{} cannot be written: it belongs to user {}:{}, and this runs as {}:{}.\n"
-        "Give it to the user on the host, `sudo chown -R {}:{} {}`, and mount it without `ro`."
-    ).format(folder, owner.st_uid, owner.st_gid, user, group, user, group, folder[1:])
+        f"{folder} cannot be written: it belongs to user {owner.st_uid}:{owner.st_gid}, and this runs as {user}:{group}.\n"
+        f"Give it to the user on the host, `sudo chown -R {user}:{group} {folder[1:]}`, and mount it without `ro`."
+    )
 
 
 def lost(command, environ):

@@ -64,12 +64,12 @@ def api():
         "bom-ref": "object-detection-api",
         "name": "tensorflow/models research/object_detection",
         "version": source.COMMIT,
-        "purl": "pkg:github/tensorflow/models@{}#research".format(source.COMMIT),
+        "purl": f"pkg:github/tensorflow/models@{source.COMMIT}#research",
         "licenses": [{"license": {"id": "Apache-2.0"}}],
         "modified": True,
         "hashes": [{"alg": "SHA-256", "content": source.SHA256}],
         "externalReferences": [
-            {"type": "distribution", "url": "https://pypi.org/project/{}/{}/".format(source.PACKAGE, source.VERSION)}
+            {"type": "distribution", "url": f"https://pypi.org/project/{source.PACKAGE}/{source.VERSION}/"}
         ],
     }
 
@@ -77,16 +77,16 @@ def api():
 def sbom(python):
     """The bill as a dict. `python`: "3.6", "3.7" or "3.8", that of the base image."""
     known = licences()
-    with open(os.path.join(FOLDER, "requirements-{}.lock".format(python))) as file:
+    with open(os.path.join(FOLDER, f"requirements-{python}.lock")) as file:
         locked = packages(file.read())
-    components = [
-        component(name, version, hashes, known["{}=={}".format(name, version)]) for name, version, hashes in locked
-    ] + [api()]
+    components = [component(name, version, hashes, known[f"{name}=={version}"]) for name, version, hashes in locked] + [
+        api()
+    ]
     image = {
         "type": "container",
         "bom-ref": "tfod-train",
         "name": "tfod-train",
-        "description": "on {}".format(BASES[python]),
+        "description": f"on {BASES[python]}",
         "licenses": [{"license": {"id": "Apache-2.0"}}],
     }
     content = json.dumps([image, components], sort_keys=True)
@@ -94,7 +94,7 @@ def sbom(python):
         "bomFormat": "CycloneDX",
         "specVersion": "1.4",
         "version": 1,
-        "serialNumber": "urn:uuid:{}".format(uuid.uuid5(uuid.NAMESPACE_URL, content)),
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, content)}",
         "metadata": {"component": image},
         "components": components,
         "dependencies": [{"ref": "tfod-train", "dependsOn": [each["bom-ref"] for each in components]}],

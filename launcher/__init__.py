@@ -15,7 +15,7 @@ class LaunchError(Exception):
         self.code = code
 
     def __str__(self):
-        return "{}\n{}".format(self.what, self.do)
+        return f"{self.what}\n{self.do}"
 
 
 def say(line, end="\n"):

@@ -45,9 +45,7 @@ def main(argv, environ):
     name, arguments = argv[0], argv[1:]
     if name not in COMMANDS:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
-        raise LaunchError(
-            "There is no command {}.".format(name), "Did you mean {}?".format(near[0]) if near else USAGE, code=2
-        )
+        raise LaunchError(f"There is no command {name}.", f"Did you mean {near[0]}?" if near else USAGE, code=2)
     return COMMANDS[name](arguments, environ)
 
 
@@ -87,7 +85,7 @@ def run_entrypoint(command, arguments, environ):
     if arguments:
         raise LaunchError(
             "{} takes no arguments, and got {}.".format(command, " ".join(arguments)),
-            "Settings are variables: make {} TRAINER=clone".format(command),
+            f"Settings are variables: make {command} TRAINER=clone",
             code=2,
         )
     # Only converting pets reads it, and compose would refuse to start anything where it names no folder.
@@ -163,7 +161,7 @@ def pets_dir(environ):
     path = os.path.abspath(os.path.join(ROOT, os.path.expanduser(value)))
     if not os.path.isdir(path):
         raise LaunchError(
-            "PETS_DIR={} is not a folder.".format(value),
+            f"PETS_DIR={value} is not a folder.",
             "Name the folder that holds images/ and annotations/, or leave PETS_DIR out to download them.",
             code=2,
         )
@@ -196,10 +194,10 @@ def image_tests(arguments, environ):
         if os.path.exists(path):
             code = subprocess.call([path], cwd=ROOT)
             if code:
-                raise LaunchError("{} failed with code {}.".format(path, code), "The lines above say why.")
+                raise LaunchError(f"{path} failed with code {code}.", "The lines above say why.")
             problem = where.docker_problem(host.ask_docker(image), needs_nvidia=False)
     if problem:
-        say("SKIPPED: the image's tests need Docker, but {}.".format(problem))
+        say(f"SKIPPED: the image's tests need Docker, but {problem}.")
         return 0
     return pytest(["tests/image", "-m", "image"], environ)
 
@@ -311,14 +309,14 @@ def with_clone(environ):
 def build_image(environ):
     """`docker compose build`, silent unless it fails: most of the time everything is in the cache."""
     path = os.path.join(ROOT, BUILD_LOG)
-    say("Building the image (a few minutes the first time; details in {}).".format(BUILD_LOG))
+    say(f"Building the image (a few minutes the first time; details in {BUILD_LOG}).")
     with open(path, "wb") as log:
         code = subprocess.call(
             ["docker", "compose", "build"], cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT
         )
     if code:
         raise LaunchError(
-            "The image could not be built; the last lines of {}:\n{}".format(BUILD_LOG, environment.last_lines(path)),
+            f"The image could not be built; the last lines of {BUILD_LOG}:\n{environment.last_lines(path)}",
             "Correct what they name and run it again, or go without Docker: RUN_IN=venv.",
         )
 

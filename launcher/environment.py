@@ -62,7 +62,7 @@ def _make(root, environ, missing, lock):
             _check_space(root)
             interpreter = _interpreter(environ)
             version = interpreter.version
-            say("Setting up .venv with Python {} (once; details in .venv/install.log).".format(version))
+            say(f"Setting up .venv with Python {version} (once; details in .venv/install.log).")
             _empty(venv)
             stages.run("Virtual environment", [interpreter.path, "-m", "venv", venv])
             _install_packages(root, stages, interpreter.minor)
@@ -76,7 +76,7 @@ def _make(root, environ, missing, lock):
         if "tests" in missing:
             _pip(root, stages, "Packages of the tests", ["test"], minor)
             _stamp(root, tests=_locks_hash(root, ["test"], minor))
-    say("Done in {:.0f} s.".format(time.time() - started))
+    say(f"Done in {time.time() - started:.0f} s.")
 
 
 def _interpreter(environ):
@@ -85,11 +85,11 @@ def _interpreter(environ):
     interpreter, reasons = (None, []) if problem else host.find_python(environ)
     problem = problem or (None if interpreter else host.python_problem(reasons))
     if problem:
-        raise LaunchError("A virtual environment cannot be made: {}.".format(problem), where.PYTHON_WAYS)
+        raise LaunchError(f"A virtual environment cannot be made: {problem}.", where.PYTHON_WAYS)
     compiler = (environ.get("CC") or "gcc").split()[0]
     if shutil.which(compiler) is None:
         raise LaunchError(
-            "There is no C compiler ({}), and pycocotools has to be compiled.".format(compiler),
+            f"There is no C compiler ({compiler}), and pycocotools has to be compiled.",
             "Install gcc (Debian, Ubuntu: apt-get install gcc libc6-dev), or use Docker: RUN_IN=docker.",
         )
     return interpreter
@@ -153,7 +153,7 @@ class Stages:
         self.python = os.path.join(os.path.dirname(log.name), "bin", "python")
 
     def run(self, title, command, cwd=None, accept=(0,)):
-        say("  {:<28}".format(title), end="")
+        say(f"  {title:<28}", end="")
         started = time.time()
         self.log.write("\n$ {}\n".format(" ".join(command)).encode("utf-8"))
         self.log.flush()
@@ -171,12 +171,10 @@ class Stages:
         if code not in accept:
             say("failed")
             raise LaunchError(
-                'The step "{}" failed; the last lines of {}:\n{}'.format(
-                    title, self.log_name, last_lines(self.log.name)
-                ),
+                f'The step "{title}" failed; the last lines of {self.log_name}:\n{last_lines(self.log.name)}',
                 "Correct what they name (network, package index, disk) and start again: it begins cleanly.",
             )
-        say("{:4.0f} s".format(time.time() - started))
+        say(f"{time.time() - started:4.0f} s")
 
 
 def _missing(root, tests):
@@ -212,23 +210,23 @@ def _api_hash(root):
 
 
 def _hash_files(root, paths):
-    digest = hashlib.sha256("recipe {}\n".format(RECIPE).encode("utf-8"))
+    digest = hashlib.sha256(f"recipe {RECIPE}\n".encode("utf-8"))
     for path in paths:
         try:
             with open(path, "rb") as source:
                 content = source.read()
         except FileNotFoundError:
             raise LaunchError(
-                "{} is missing, and the environment is made from it.".format(os.path.relpath(path, root)),
-                "Restore it: git checkout -- {}".format(os.path.relpath(path, root)),
+                f"{os.path.relpath(path, root)} is missing, and the environment is made from it.",
+                f"Restore it: git checkout -- {os.path.relpath(path, root)}",
             )
-        digest.update("{} {}\n".format(os.path.relpath(path, root), len(content)).encode("utf-8"))
+        digest.update(f"{os.path.relpath(path, root)} {len(content)}\n".encode("utf-8"))
         digest.update(content)
     return digest.hexdigest()
 
 
 def _lock_path(root, name, minor):
-    return os.path.join(root, "docker", "{}-{}.lock".format(name, minor))
+    return os.path.join(root, "docker", f"{name}-{minor}.lock")
 
 
 def _site_packages(root, minor):
@@ -288,9 +286,7 @@ def _check_space(root):
     free = shutil.disk_usage(root).free
     if free < SPACE_NEEDED:
         raise LaunchError(
-            "The environment needs about {:.0f} GB, and {} has {:.1f} GB free.".format(
-                SPACE_NEEDED / 1e9, root, free / 1e9
-            ),
+            f"The environment needs about {SPACE_NEEDED / 1e9:.0f} GB, and {root} has {free / 1e9:.1f} GB free.",
             "Free some space, or clone onto a larger disk.",
         )
 

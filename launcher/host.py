@@ -64,7 +64,7 @@ def ask(argv, seconds):
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        return Answer(None, "", "no answer in {} s".format(seconds))
+        return Answer(None, "", f"no answer in {seconds} s")
     finally:
         if process.poll() is None:
             # The whole group: a docker plugin left behind would hold the pipes open.
@@ -144,7 +144,7 @@ def find_python(environ):
         found = _examine(path)
         if isinstance(found, Interpreter):
             return found, reasons
-        reasons.append("{}: {}".format(path, found))
+        reasons.append(f"{path}: {found}")
     return None, reasons
 
 

@@ -50,7 +50,7 @@ def parse(text):
     found = REFERENCE.match(text)
     if not found:
         raise LaunchError(
-            "BASE_IMAGE={} is not the name of an image.".format(text),
+            f"BASE_IMAGE={text} is not the name of an image.",
             "Write REGISTRY/NAME:TAG, for example nvcr.io/nvidia/tensorflow:23.03-tf1-py3.",
             code=2,
         )
@@ -71,7 +71,7 @@ def digest(reference):
     # As Docker does: a registry on this machine may speak without TLS.
     host = reference.registry.split(":")[0]
     scheme = "http" if host in ("localhost", "127.0.0.1") else "https"
-    url = "{}://{}/v2/{}/manifests/{}".format(scheme, reference.registry, reference.repository, reference.tag)
+    url = f"{scheme}://{reference.registry}/v2/{reference.repository}/manifests/{reference.tag}"
     try:
         body, told = _get(url, {"Accept": KINDS})
     except urllib.error.HTTPError as error:
@@ -89,7 +89,7 @@ def digest(reference):
     computed = "sha256:" + hashlib.sha256(body).hexdigest()
     if told and told != computed:
         raise LaunchError(
-            "{} sent something that does not have the digest it names.".format(reference.registry),
+            f"{reference.registry} sent something that does not have the digest it names.",
             "Nothing was written; try again, and look for a proxy that changes answers.",
         )
     return computed
@@ -100,7 +100,7 @@ def _get(url, headers):
     with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=SECONDS) as answer:
         body = answer.read(LARGEST + 1)
         if len(body) > LARGEST:
-            raise ValueError("a manifest of more than {} bytes".format(LARGEST))
+            raise ValueError(f"a manifest of more than {LARGEST} bytes")
         return body, answer.headers.get("Docker-Content-Digest")
 
 
@@ -114,28 +114,26 @@ def _token(challenge):
 
 
 def _refused(reference, code):
-    name = "{}:{}".format(reference.name, reference.tag)
+    name = f"{reference.name}:{reference.tag}"
     if code in (401, 403):
         return LaunchError(
-            "{} does not show {} without a login.".format(reference.registry, name),
-            "After `docker login {}`, `docker pull {}` prints the digest; write "
-            "BASE_IMAGE={}@sha256:… into .env.".format(reference.registry, name, name),
+            f"{reference.registry} does not show {name} without a login.",
+            f"After `docker login {reference.registry}`, `docker pull {name}` prints the digest; write "
+            f"BASE_IMAGE={name}@sha256:… into .env.",
         )
     if code == 404:
         return LaunchError(
-            "{} has no image {}.".format(reference.registry, name),
-            "Correct BASE_IMAGE; docs/gpus.md has the images that fit.",
+            f"{reference.registry} has no image {name}.", "Correct BASE_IMAGE; docs/gpus.md has the images that fit."
         )
     return LaunchError(
-        "{} answered with {} when asked for {}.".format(reference.registry, code, name),
-        "Nothing was written; try again later.",
+        f"{reference.registry} answered with {code} when asked for {name}.", "Nothing was written; try again later."
     )
 
 
 def _silent(reference, error):
     reason = getattr(error, "reason", None) or error
     return LaunchError(
-        "{} cannot be asked for the digest: {}.".format(reference.registry, reason),
+        f"{reference.registry} cannot be asked for the digest: {reason}.",
         "Nothing was written; check the network and its proxy (HTTPS_PROXY), and try again.",
     )
 
@@ -155,7 +153,7 @@ def pin(root, image):
     """Writes the digest of `image` into root/.env; returns the line to show."""
     reference = parse(image)
     found = digest(reference)
-    value = "{}:{}@{}".format(reference.name, reference.tag, found)
+    value = f"{reference.name}:{reference.tag}@{found}"
     path = os.path.join(root, ".env")
     try:
         with open(path) as file:
@@ -164,7 +162,7 @@ def pin(root, image):
         before = ""
     after = pinned(before, value)
     if after == before:
-        return "BASE_IMAGE={} is pinned in .env already, and the registry has no newer one.".format(value)
+        return f"BASE_IMAGE={value} is pinned in .env already, and the registry has no newer one."
     files.write(path, after)
-    moved = " (it was {})".format(reference.digest) if reference.digest not in ("", found) else ""
-    return "Wrote BASE_IMAGE={} to .env{}.".format(value, moved)
+    moved = f" (it was {reference.digest})" if reference.digest not in ("", found) else ""
+    return f"Wrote BASE_IMAGE={value} to .env{moved}."

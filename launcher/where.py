@@ -77,15 +77,15 @@ def docker_problem(answer, needs_nvidia, runtime=""):
         return answer.why_not
     needed = "{}.{}".format(*COMPOSE_NEEDED)
     if answer.compose is None:
-        return "Docker has no compose plugin, and {} or newer is needed".format(needed)
+        return f"Docker has no compose plugin, and {needed} or newer is needed"
     if answer.compose < COMPOSE_NEEDED:
-        return "docker compose is {}.{}, and {} or newer is needed".format(answer.compose[0], answer.compose[1], needed)
+        return f"docker compose is {answer.compose[0]}.{answer.compose[1]}, and {needed} or newer is needed"
     if needs_nvidia and "nvidia" not in answer.runtimes:
         return "this machine has a GPU, but Docker has no nvidia runtime (nvidia-container-toolkit)"
     if runtime and runtime not in answer.runtimes:
-        return "Docker has no runtime named {}".format(runtime)
+        return f"Docker has no runtime named {runtime}"
     if not answer.base_image_found:
-        return "the base image {} is neither on this machine nor reachable".format(answer.base_image)
+        return f"the base image {answer.base_image} is neither on this machine nor reachable"
     return None
 
 
@@ -109,7 +109,7 @@ def platform_problem(system=None, machine=None, libc=None):
     system = system or this_platform.system()
     machine = machine or this_platform.machine()
     if (system, machine) != ("Linux", "x86_64"):
-        return "TensorFlow 1.15 has packages for x86-64 Linux only, and this is {} {}".format(system, machine)
+        return f"TensorFlow 1.15 has packages for x86-64 Linux only, and this is {system} {machine}"
     return None
 
 
@@ -125,27 +125,25 @@ def choose(run_in, ask_docker, ask_venv):
     """
     if run_in and run_in not in PLACES:
         near = difflib.get_close_matches(run_in.lower(), PLACES, n=1, cutoff=0.4)
-        guess = "Did you mean RUN_IN={}?".format(near[0]) if near else "Set RUN_IN=docker or RUN_IN=venv."
-        raise LaunchError(
-            "RUN_IN={} is not a place to run in.".format(run_in), guess + " Left out, it is found out.", code=2
-        )
+        guess = f"Did you mean RUN_IN={near[0]}?" if near else "Set RUN_IN=docker or RUN_IN=venv."
+        raise LaunchError(f"RUN_IN={run_in} is not a place to run in.", guess + " Left out, it is found out.", code=2)
     if run_in == "venv":
         problem = ask_venv()
         if problem:
-            raise LaunchError("RUN_IN=venv cannot be met: {}.".format(problem), PYTHON_WAYS)
+            raise LaunchError(f"RUN_IN=venv cannot be met: {problem}.", PYTHON_WAYS)
         return Place("venv", "Running in a virtual environment (RUN_IN=venv).")
 
     no_docker = ask_docker()
     if no_docker is None:
         why = "RUN_IN=docker" if run_in else "an engine answers; RUN_IN=venv does without"
-        return Place("docker", "Running in Docker ({}).".format(why))
+        return Place("docker", f"Running in Docker ({why}).")
     if run_in == "docker":
-        raise LaunchError("RUN_IN=docker cannot be met: {}.".format(no_docker), docker_cure(no_docker))
+        raise LaunchError(f"RUN_IN=docker cannot be met: {no_docker}.", docker_cure(no_docker))
     no_venv = ask_venv()
     if no_venv is None:
-        line = "Running in a virtual environment ({}); RUN_IN=docker insists on Docker.".format(no_docker)
+        line = f"Running in a virtual environment ({no_docker}); RUN_IN=docker insists on Docker."
         return Place("venv", line)
-    raise LaunchError("There is nowhere to run: {}, and {}.".format(no_docker, no_venv), WAYS_OUT)
+    raise LaunchError(f"There is nowhere to run: {no_docker}, and {no_venv}.", WAYS_OUT)
 
 
 def wants_gpu(environ, gpus, command):
@@ -194,7 +192,7 @@ def mounted(arguments, root):
                 read_only.add(path if option == "--model" else os.path.dirname(path))
         option = None
     there = {path for path in read_only - writable if os.path.isdir(path)}
-    volumes = ["{0}:{0}:ro".format(path) for path in sorted(there)] + ["{0}:{0}".format(path) for path in writable]
+    volumes = [f"{path}:{path}:ro" for path in sorted(there)] + [f"{path}:{path}" for path in writable]
     return absolute, [word for volume in volumes for word in ("--volume", volume)]
 
 

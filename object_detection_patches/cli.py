@@ -19,7 +19,7 @@ def main(arguments):
     try:
         return _run(arguments)
     except Refused as refused:
-        print("error: {}".format(refused), file=sys.stderr)
+        print(f"error: {refused}", file=sys.stderr)
         return refused.exit_code
     except BrokenPipeError:
         # As after `diff DIR | head`. What is left has nowhere to go, and Python would try again when it ends.
@@ -80,7 +80,7 @@ def _fetch(options):
     root = options.dir
     if os.path.isdir(root) and os.listdir(root):
         if not os.path.isdir(os.path.join(root, "object_detection")):
-            raise SourceError("{} holds other files, and not the API.".format(root), "Name a new or an empty folder.")
+            raise SourceError(f"{root} holds other files, and not the API.", "Name a new or an empty folder.")
         foreign = tree.verify(root).foreign
         if foreign:
             raise SourceError(
@@ -89,10 +89,10 @@ def _fetch(options):
                 ),
                 "Remove the folder to fetch it again.",
             )
-        print("{} already holds {} {}".format(root, source.PACKAGE, source.VERSION))
+        print(f"{root} already holds {source.PACKAGE} {source.VERSION}")
         return 0
     source.fetch(root, options.wheel)
-    print("fetched {} {} (upstream commit {}) into {}".format(source.PACKAGE, source.VERSION, source.COMMIT[:8], root))
+    print(f"fetched {source.PACKAGE} {source.VERSION} (upstream commit {source.COMMIT[:8]}) into {root}")
     return 0
 
 
@@ -118,7 +118,7 @@ def _apply(options):
     patches = tree.select(options.only, options.without)
     written = tree.apply(options.dir, patches)
     for path in written:
-        print("wrote {}".format(path))
+        print(f"wrote {path}")
     print("{} holds {} patches{}".format(options.dir, len(patches), "" if written else ", as before"))
     return 0
 
@@ -146,7 +146,7 @@ def _list(options):
     width = max(len(patch.NAME) for patch in patches) + 2
     files = max(len(path) for patch in patches for path in patch.FILES + patch.ADDS) + 2
     cures = max(30, columns - width - files)
-    row = "{{:{}}}{{:{}}}{{}}".format(width, files)
+    row = f"{{:{width}}}{{:{files}}}{{}}"
     print(row.format("NAME", "FILES", "CURES"))
     for patch in patches:
         paths = list(patch.FILES + patch.ADDS)

@@ -36,33 +36,31 @@ class File:
 
     def replace_expression(self, old, new, inside=None):
         """Puts the expression `new` where `old` is."""
-        self._edit(_ReplaceExpression(self, inside, old, new), "the expression `{}`".format(old), inside)
+        self._edit(_ReplaceExpression(self, inside, old, new), f"the expression `{old}`", inside)
 
     def replace_statement(self, old, new, inside=None):
         """Puts the simple statement `new` where the simple statement `old` is."""
-        self._edit(_ReplaceStatement(self, inside, old, new), "the statement `{}`".format(old), inside)
+        self._edit(_ReplaceStatement(self, inside, old, new), f"the statement `{old}`", inside)
 
     def insert_before(self, old, new, inside=None):
         """Puts the statement `new` before the simple statement `old`."""
-        self._edit(_InsertBefore(self, inside, old, new), "the statement `{}`".format(old), inside)
+        self._edit(_InsertBefore(self, inside, old, new), f"the statement `{old}`", inside)
 
     def insert_first(self, statement, function):
         """Makes `statement` the first of a function, after its docstring."""
-        self._edit(_InsertFirst(self, function, statement), "the function {}".format(function), None)
+        self._edit(_InsertFirst(self, function, statement), f"the function {function}", None)
 
     def add_parameters(self, parameters, function):
         """Appends `parameters` ("a=None, b=None") to those of a function that takes neither * nor **."""
-        self._edit(
-            _AddParameters(self, function, parameters), "the function {} without {}".format(function, parameters), None
-        )
+        self._edit(_AddParameters(self, function, parameters), f"the function {function} without {parameters}", None)
 
     def guard_assignment(self, name, condition, inside):
         """Lets the assignment to the variable `name` happen only where `condition` holds."""
-        self._edit(_GuardAssignment(self, inside, name, condition), "an assignment to {}".format(name), inside)
+        self._edit(_GuardAssignment(self, inside, name, condition), f"an assignment to {name}", inside)
 
     def comment(self):
         """The comment line that marks a changed statement."""
-        return cst.EmptyLine(comment=cst.Comment("# Changed by the tfod-train patch {}.".format(self._patch)))
+        return cst.EmptyLine(comment=cst.Comment(f"# Changed by the tfod-train patch {self._patch}."))
 
     def expression(self, code):
         """The node of an expression written by a patch, with this file's line ends."""
@@ -81,7 +79,7 @@ class File:
     def _edit(self, visitor, construct, inside):
         edited = self._module.visit(visitor)
         if visitor.found != 1:
-            where = " inside {}".format(inside) if inside else ""
+            where = f" inside {inside}" if inside else ""
             raise PatchError(self._patch, self._path, construct + where, visitor.found)
         self._module = edited
 
@@ -89,7 +87,7 @@ class File:
 def _syntax(code):
     # Parentheses let an expression that spans lines be parsed on its own; a statement is parsed as it is.
     try:
-        return ast.dump(ast.parse("({}\n)".format(code.strip()), mode="eval"))
+        return ast.dump(ast.parse(f"({code.strip()}\n)", mode="eval"))
     except SyntaxError:
         return ast.dump(ast.parse(code.strip()))
 
@@ -210,7 +208,7 @@ class _InsertFirst(_Edit):
 class _AddParameters(_Edit):
     def __init__(self, file, function, parameters):
         super().__init__(file, function)
-        self._new = file.statement("def f({}): pass".format(parameters)).params.params
+        self._new = file.statement(f"def f({parameters}): pass").params.params
 
     def edit(self, original, updated):
         if not self.is_function(original):

@@ -10,7 +10,7 @@ class Refused(Exception):
     exit_code = 3
 
     def __init__(self, what, do):
-        super().__init__("{} {}".format(what, do))
+        super().__init__(f"{what} {do}")
         self.what = what
         self.do = do
 
@@ -34,9 +34,9 @@ class PatchError(Refused):
     def __init__(self, patch, file, construct, found):
         super().__init__(
             "The patch {} looks for {} in {} and found it {}, so nothing was changed.".format(
-                patch, construct, file, "nowhere" if found == 0 else "{} times".format(found)
+                patch, construct, file, "nowhere" if found == 0 else f"{found} times"
             ),
-            "Use the API that `fetch` brings, or leave this patch out with --without {}.".format(patch),
+            f"Use the API that `fetch` brings, or leave this patch out with --without {patch}.",
         )
         self.patch = patch
         self.file = file

@@ -40,4 +40,4 @@ def transform(path, file):
         )
         file.replace_expression("tf.losses.get_total_loss()", "total_loss", inside=function)
         rate = "tf.summary.scalar(var.op.name, var, family='LearningRate')"
-        file.replace_statement(rate, "global_summaries.add({})".format(rate), inside=function)
+        file.replace_statement(rate, f"global_summaries.add({rate})", inside=function)

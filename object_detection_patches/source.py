@@ -41,7 +41,7 @@ def fetch(root, wheel=None):
         changed = changed_files(unpacked)
         if changed:
             raise SourceError(
-                "{} in the package is not the upstream file.".format(changed[0]),
+                f"{changed[0]} in the package is not the upstream file.",
                 "Nothing was written; report this, the pin and upstream_blobs.txt disagree.",
             )
         if os.path.isdir(root):
@@ -69,9 +69,9 @@ def unpack(wheel, destination):
                 with archive.open(member) as source, open(target, "wb") as out:
                     shutil.copyfileobj(source, out)
     except zipfile.BadZipFile:
-        raise SourceError("{} is not a wheel.".format(wheel), "Fetch it again.")
+        raise SourceError(f"{wheel} is not a wheel.", "Fetch it again.")
     if not members:
-        raise SourceError("{} holds no pure Python packages.".format(wheel), "Fetch it again.")
+        raise SourceError(f"{wheel} holds no pure Python packages.", "Fetch it again.")
 
 
 def blob_id(data):
@@ -115,7 +115,7 @@ def python_files(root):
 def _download(folder):
     requirements = os.path.join(folder, "requirements.txt")
     with open(requirements, "w") as out:
-        out.write("{}=={} --hash=sha256:{}\n".format(PACKAGE, VERSION, SHA256))
+        out.write(f"{PACKAGE}=={VERSION} --hash=sha256:{SHA256}\n")
     # The tags are those in the wheel's name: without them pip on Python 3.6 and 3.8 refuses it.
     command = [
         sys.executable,
@@ -147,7 +147,7 @@ def _download(folder):
         lines = [line for line in pip.stdout.strip().splitlines() if line.strip()]
         raise SourceError(
             "pip could not download {} {}: {}".format(PACKAGE, VERSION, lines[-1] if lines else "it said nothing."),
-            "Check the network, or give the file {} with --wheel.".format(WHEEL),
+            f"Check the network, or give the file {WHEEL} with --wheel.",
         )
     return wheel
 
@@ -157,11 +157,11 @@ def _check_hash(wheel):
         with open(wheel, "rb") as file:
             found = hashlib.sha256(file.read()).hexdigest()
     except OSError as error:
-        raise SourceError("{} cannot be read: {}.".format(wheel, error.strerror), "Give a file that can.")
+        raise SourceError(f"{wheel} cannot be read: {error.strerror}.", "Give a file that can.")
     if found != SHA256:
         raise SourceError(
-            "{} has the sha256 {}, not {}.".format(wheel, found, SHA256),
-            "Nothing was written; take {} of {} {}.".format(WHEEL, PACKAGE, VERSION),
+            f"{wheel} has the sha256 {found}, not {SHA256}.",
+            f"Nothing was written; take {WHEEL} of {PACKAGE} {VERSION}.",
         )
 
 
@@ -169,4 +169,4 @@ def _check_path(member, path):
     parts = path.split("/")
     is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
     if is_link or "\\" in path or ":" in path or any(part in ("", ".", "..") for part in parts):
-        raise SourceError("The path {} in the wheel is not safe.".format(member.filename), "Nothing was written.")
+        raise SourceError(f"The path {member.filename} in the wheel is not safe.", "Nothing was written.")

@@ -45,8 +45,8 @@ def select(only=(), without=()):
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             raise WrongName(
-                "There is no patch {!r}.".format(name),
-                "Did you mean {}?".format(near[0]) if near else "Take one of: {}.".format(", ".join(names)),
+                f"There is no patch {name!r}.",
+                f"Did you mean {near[0]}?" if near else "Take one of: {}.".format(", ".join(names)),
             )
     chosen = [name for name in names if (not only or name in only) and name not in without]
     return [importlib.import_module("object_detection_patches." + name) for name in chosen]
@@ -158,8 +158,7 @@ def _patched(root, patches, original):
             path = _place(root, name)
             if original(path) is not None:
                 raise SourceError(
-                    "The file {}, which the patch {} adds, is there and is not ours.".format(path, patch.NAME),
-                    "Move it away.",
+                    f"The file {path}, which the patch {patch.NAME} adds, is there and is not ours.", "Move it away."
                 )
             with open(os.path.join(_HERE, "added", *name.split("/")), "rb") as file:
                 content[path] = file.read()
@@ -175,8 +174,8 @@ def _original(root, record, path):
         return data
     if data is not None and _sha256(data) not in (entry.get("patched"), entry.get("was")):
         raise SourceError(
-            "{} was changed by hand after it was patched.".format(os.path.join(root, path)),
-            "Put it back, or remove {} and fetch it again.".format(root),
+            f"{os.path.join(root, path)} was changed by hand after it was patched.",
+            f"Put it back, or remove {root} and fetch it again.",
         )
     return _kept(root, record, path)
 
@@ -191,8 +190,7 @@ def _kept(root, record, path):
     data = _read(root, os.path.join(PRISTINE, path))
     if _sha256(data) != entry["original"]:
         raise SourceError(
-            "The original of {} is missing or changed.".format(os.path.join(root, path)),
-            "Remove {} and fetch it again.".format(root),
+            f"The original of {os.path.join(root, path)} is missing or changed.", f"Remove {root} and fetch it again."
         )
     return data
 
@@ -207,8 +205,7 @@ def _place(root, path):
 def _check_is_api(root):
     if not os.path.isdir(os.path.join(root, "object_detection")):
         raise SourceError(
-            "{} holds no Object Detection API.".format(root),
-            "Bring it with: python -m object_detection_patches fetch {}".format(root),
+            f"{root} holds no Object Detection API.", f"Bring it with: python -m object_detection_patches fetch {root}"
         )
 
 
@@ -248,9 +245,7 @@ def _read_record(root):
     try:
         return json.loads(data.decode())
     except ValueError:
-        raise SourceError(
-            "{} is damaged.".format(os.path.join(root, RECORD)), "Remove {} and fetch it again.".format(root)
-        )
+        raise SourceError(f"{os.path.join(root, RECORD)} is damaged.", f"Remove {root} and fetch it again.")
 
 
 def _write_record(root, patches, files):

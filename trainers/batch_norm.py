@@ -80,8 +80,10 @@ def _too_few_pictures(share, devices):
     if share >= ENOUGH_PICTURES:
         return []
     return [
-        "Batch norm trains on %d picture%s a device, too few for steady statistics: set BATCH_SIZE=%d or more, or "
-        "freeze it (docs/batch_norm.md)." % (share, "" if share == 1 else "s", ENOUGH_PICTURES * devices)
+        (
+            f"Batch norm trains on {share} picture{'' if share == 1 else 's'} a device, too few for steady "
+            f"statistics: set BATCH_SIZE={ENOUGH_PICTURES * devices} or more, or freeze it (docs/batch_norm.md)."
+        )
     ]
 
 
@@ -92,13 +94,9 @@ def _too_few_steps(config, found):
     if left <= LEFT_OVER:
         return []
     began = "fine_tune_checkpoint" if config.train_config.fine_tune_checkpoint else "initial"
-    sentence = "After %d step%s the batch norm statistics of %s (decay %g) are still %d %% their %s values" % (
-        steps,
-        "" if steps == 1 else "s",
-        slowest.where,
-        slowest.decay,
-        round(100 * left),
-        began,
+    sentence = (
+        f"After {steps} step{'' if steps == 1 else 's'} the batch norm statistics of {slowest.where} (decay "
+        f"{slowest.decay:g}) are still {round(100 * left)} % their {began} values"
     )
     fitting = math.floor(1000 * LEFT_OVER ** (1.0 / steps)) / 1000
     override = (
@@ -108,9 +106,9 @@ def _too_few_steps(config, found):
     )
     enough = math.ceil(math.log(LEFT_OVER) / math.log(slowest.decay)) if slowest.decay < 1 else None
     ways = (
-        ["set %sa batch_norm decay of %g" % (override, fitting)]
+        [f"set {override}a batch_norm decay of {fitting:g}"]
         if fitting and (override or slowest.where != "the base network")
         else []
     )
-    ways += ["train %d steps" % enough] if enough else []
-    return ["%s, and evaluation uses them: %s (docs/batch_norm.md)." % (sentence, ", or ".join(ways))]
+    ways += [f"train {enough} steps"] if enough else []
+    return [f"{sentence}, and evaluation uses them: {', or '.join(ways)} (docs/batch_norm.md)."]

@@ -96,7 +96,7 @@ def _draw(axes, chart, last_step, resumed):
     axes.set_title(chart.title, loc="left", fontsize=10, color=INK)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.xaxis.set_major_formatter(
-        FuncFormatter(lambda step, _: "%gk" % (step / 1000.0) if step and last_step >= 10000 else "%g" % step)
+        FuncFormatter(lambda step, _: f"{step / 1000.0:g}k" if step and last_step >= 10000 else f"{step:g}")
     )
     _scale(axes, chart)
     axes.set_xlim(0, max(last_step, 1) * 1.02)
@@ -114,7 +114,7 @@ def _scale(axes, chart):
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     values = [value for line in chart.lines for value in line.values if value is not None]
-    plain = FuncFormatter(lambda value, _: "%g" % value)
+    plain = FuncFormatter(lambda value, _: f"{value:g}")
     if chart.logarithmic and min(values) > 0 and max(values) / min(values) >= LOGARITHMIC_FROM:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -147,11 +147,11 @@ def _for_a_page(text, title):
     text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r'\1 role="img" aria-label="%s"' % title, text, count=1)
     text = re.sub(
         r"font-family:[^;\"]*;?|font:(?P<size>[\d.]+px) [^;\"]*",
-        lambda match: "font-size:%s" % match.group("size") if match.group("size") else "",
+        lambda match: f"font-size:{match.group('size')}" if match.group("size") else "",
         text,
     )
     for colour, name in ((INK, "currentColor"), (GRID, "var(--grid)")) + tuple(
-        (colour, "var(--series-%d)" % number) for number, colour in enumerate(SERIES, 1)
+        (colour, f"var(--series-{number})") for number, colour in enumerate(SERIES, 1)
     ):
         text = text.replace(colour, name)
     return text

@@ -70,13 +70,13 @@ def read_index(prefix):
     except FileNotFoundError:
         raise Torn("it has no .index file")
     except OSError as error:
-        raise Torn("its .index cannot be read (%s)" % error.strerror)
+        raise Torn(f"its .index cannot be read ({error.strerror})")
     except (IndexError, struct.error, UnicodeDecodeError):
         raise Torn("its .index is damaged")
 
 
 def shard_paths(prefix, shards):
-    return ["%s.data-%05d-of-%05d" % (prefix, number, shards) for number in range(shards)]
+    return [f"{prefix}.data-{number:05d}-of-{shards:05d}" for number in range(shards)]
 
 
 def check_extent(prefix):
@@ -93,9 +93,9 @@ def check_extent(prefix):
         try:
             there = os.path.getsize(path)
         except FileNotFoundError:
-            raise Torn("%s is missing" % os.path.basename(path))
+            raise Torn(f"{os.path.basename(path)} is missing")
         if there < size:
-            raise Torn("%s has %d of %d bytes" % (os.path.basename(path), there, size))
+            raise Torn(f"{os.path.basename(path)} has {there} of {size} bytes")
     return index
 
 
@@ -108,9 +108,9 @@ def check_values(prefix):
             with open(path, "rb") as shard:
                 for entry in sorted((one for one in index.entries if one.shard == number), key=lambda one: one.offset):
                     if entry.dtype not in _NOT_AS_BYTES and _crc_of(shard, entry) != entry.crc:
-                        raise Torn("the checksum of %s does not match" % entry.name)
+                        raise Torn(f"the checksum of {entry.name} does not match")
         except OSError as error:
-            raise Torn("%s cannot be read (%s)" % (os.path.basename(path), error.strerror))
+            raise Torn(f"{os.path.basename(path)} cannot be read ({error.strerror})")
 
 
 def problem(prefix, values=False):
@@ -161,7 +161,7 @@ def _crc_of(shard, entry):
     while left:
         chunk = shard.read(min(left, _CHUNK_BYTES))
         if not chunk:
-            raise Torn("it ends inside of %s" % entry.name)
+            raise Torn(f"it ends inside of {entry.name}")
         crc = crc32c.extend(crc, chunk)
         left -= len(chunk)
     return crc32c.masked(crc)
@@ -169,7 +169,7 @@ def _crc_of(shard, entry):
 
 def _parse(data):
     if len(data) < _FOOTER_BYTES:
-        raise Torn("its .index has only %d bytes" % len(data))
+        raise Torn(f"its .index has only {len(data)} bytes")
     footer = data[-_FOOTER_BYTES:]
     if struct.unpack("<Q", footer[-8:])[0] != _MAGIC:
         raise Torn("its .index is cut off or no index")

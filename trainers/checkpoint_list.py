@@ -40,7 +40,7 @@ def put_in_order(folder, names, keep):
 
 def note_kept_for_good(folder):
     """To be called after each save: what TensorFlow left there without listing it is to stay."""
-    names = ["model.ckpt-%d" % step for step in checkpoint_files.steps(folder)]
+    names = [f"model.ckpt-{step}" for step in checkpoint_files.steps(folder)]
     _, unlisted = _split(folder, names)
     if unlisted != kept_for_good(folder):
         _note(folder, unlisted)
@@ -79,8 +79,8 @@ def _remove(prefix):
 def _write_state(folder, names):
     path = os.path.join(folder, STATE)
     if names:
-        lines = ['model_checkpoint_path: "%s"' % names[-1]]
-        lines += ['all_model_checkpoint_paths: "%s"' % name for name in names]
+        lines = [f'model_checkpoint_path: "{names[-1]}"']
+        lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
         files.write(path, ("\n".join(lines) + "\n").encode("utf-8"))
     elif os.path.exists(path):
         os.remove(path)

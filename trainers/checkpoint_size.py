@@ -27,12 +27,12 @@ def estimate(config, folder):
     newest = runs.newest_checkpoint(folder)
     if newest:
         paths = checkpoint_files.files_of(newest[0])
-        return sum(os.path.getsize(path) for path in paths), "as %s" % os.path.basename(newest[0]), True
+        return sum(os.path.getsize(path) for path in paths), f"as {os.path.basename(newest[0])}", True
     extractor = pipeline.model_of(config).feature_extractor
     if extractor.type not in VALUES:
-        return None, "the size of a %s is known when its graph is built, and looked at then" % extractor.type, False
+        return None, f"the size of a {extractor.type} is known when its graph is built, and looked at then", False
     depth = getattr(extractor, "depth_multiplier", 1.0) or 1.0
     optimizer = config.train_config.optimizer
     copies = 1 + SLOTS.get(optimizer.WhichOneof("optimizer"), 2) + int(optimizer.use_moving_average)
     size = int(VALUES[extractor.type] * depth**2) * BYTES_A_VALUE * copies + GRAPH_BYTES
-    return size, "estimated from a %s with its optimizer's and averages' values" % extractor.type, False
+    return size, f"estimated from a {extractor.type} with its optimizer's and averages' values", False

@@ -40,7 +40,7 @@ class Console(object):
         sys.stderr.flush()
         self.log_path = log_path
         self._log = open(log_path, "a", buffering=1, encoding="utf-8", errors="backslashreplace")
-        self._log.write("---- %s, process %d ----\n" % (time.strftime("%Y-%m-%dT%H:%M:%S%z"), os.getpid()))
+        self._log.write(f"---- {time.strftime('%Y-%m-%dT%H:%M:%S%z')}, process {os.getpid()} ----\n")
         if not debug:
             os.dup2(self._log.fileno(), 1)
             os.dup2(self._log.fileno(), 2)
@@ -125,7 +125,7 @@ class Console(object):
             self._last_plain = now
         if now - self._last_plain >= PLAIN_INTERVAL_SECS:
             self._last_plain = now
-            self.say("%s %d of %s  %s" % (unit, done, total or "?", text))
+            self.say(f"{unit} {done} of {total or '?'}  {text}")
 
     def end_progress(self):
         if self._bar is not None:
@@ -138,7 +138,7 @@ def duration(secs):
     """Seconds as people say them: 45 s, 3 min 20 s, 2 h 5 min."""
     secs = int(round(secs))
     if secs < 60:
-        return "%d s" % secs
+        return f"{secs} s"
     if secs < 3600:
-        return "%d min %d s" % (secs // 60, secs % 60)
-    return "%d h %d min" % (secs // 3600, secs % 3600 // 60)
+        return f"{secs // 60} min {secs % 60} s"
+    return f"{secs // 3600} h {secs % 3600 // 60} min"

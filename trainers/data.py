@@ -24,8 +24,8 @@ def make(settings, console, arguments):
         return 0  # a folder of the user's own
     if name not in dataset.NAMED + FORMATS:
         raise Refused(
-            "There is no dataset %s to make." % name,
-            "Name one of %s." % ", ".join(dataset.NAMED + FORMATS),
+            f"There is no dataset {name} to make.",
+            f"Name one of {', '.join(dataset.NAMED + FORMATS)}.",
             SETTINGS_REFUSED,
         )
     options = arguments[1:]
@@ -34,7 +34,7 @@ def make(settings, console, arguments):
     if name == "pets" and not arguments:
         if not os.path.exists(os.path.join(settings.data_dir, "pets", dataset.DATASET_FILE)):
             raise Refused(
-                "DATASET=pets, but %s holds no dataset.json." % os.path.join(settings.data_dir, "pets"),
+                f"DATASET=pets, but {os.path.join(settings.data_dir, 'pets')} holds no dataset.json.",
                 "Make it first: make pets-tfrecord, or docker compose run --rm data pets.",
                 PREFLIGHT_FAILED,
             )
@@ -48,7 +48,7 @@ def ensure(settings, console):
     """Makes mini-pets where it is meant and missing; everything else must have been made before."""
     name, folder, _ = dataset.locate(settings)
     if name == "mini-pets" and not os.path.exists(os.path.join(folder, dataset.DATASET_FILE)):
-        console.say("Making the built-in dataset mini-pets in %s." % folder)
+        console.say(f"Making the built-in dataset mini-pets in {folder}.")
         from data_prep import mini_pets
 
         mini_pets.prepare(folder)

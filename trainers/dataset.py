@@ -60,17 +60,17 @@ def locate(settings):
     if settings.dataset is None:
         pets = os.path.join(settings.data_dir, "pets")
         if os.path.exists(os.path.join(pets, DATASET_FILE)):
-            return "pets", pets, "found in %s; DATASET=mini-pets for the built-in one" % pets
+            return "pets", pets, f"found in {pets}; DATASET=mini-pets for the built-in one"
         return "mini-pets", os.path.join(settings.data_dir, "mini-pets"), "built in; make pets-tfrecord for real pets"
     if settings.dataset in NAMED:
-        return settings.dataset, os.path.join(settings.data_dir, settings.dataset), "DATASET=%s" % settings.dataset
+        return settings.dataset, os.path.join(settings.data_dir, settings.dataset), f"DATASET={settings.dataset}"
     if os.path.isdir(settings.dataset):
         folder = settings.dataset.rstrip("/")
-        return os.path.basename(os.path.abspath(folder)), folder, "DATASET=%s" % settings.dataset
+        return os.path.basename(os.path.abspath(folder)), folder, f"DATASET={settings.dataset}"
     near = difflib.get_close_matches(settings.dataset, NAMED, n=1)
     raise Refused(
-        "DATASET=%s is neither %s nor a folder." % (settings.dataset, " nor ".join(NAMED)),
-        "Did you mean %s?" % near[0] if near else "Name a folder that holds a dataset.json.",
+        f"DATASET={settings.dataset} is neither {' nor '.join(NAMED)} nor a folder.",
+        f"Did you mean {near[0]}?" if near else "Name a folder that holds a dataset.json.",
         SETTINGS_REFUSED,
     )
 
@@ -88,7 +88,7 @@ def load(settings):
     description = read_json(os.path.join(folder, DATASET_FILE), how_to_make)
     if description is None:
         raise Refused(
-            "%s holds no dataset.json: the dataset is missing or was not finished." % folder,
+            f"{folder} holds no dataset.json: the dataset is missing or was not finished.",
             how_to_make,
             PREFLIGHT_FAILED,
         )
@@ -97,12 +97,12 @@ def load(settings):
     problems = check.quick(folder)
     if problems:
         raise Refused(
-            "The records in %s cannot be trained on: %s" % (folder, "; ".join(problems)),
-            "Delete %s and make it again. %s" % (folder, how_to_make),
+            f"The records in {folder} cannot be trained on: {'; '.join(problems)}",
+            f"Delete {folder} and make it again. {how_to_make}",
             PREFLIGHT_FAILED,
         )
     dataset = Dataset(name, folder, found_how, description)
     for split in ("train", "val"):
         if not glob.glob(dataset.pattern(split)):
-            raise Refused("No file matches %s." % dataset.pattern(split), how_to_make, PREFLIGHT_FAILED)
+            raise Refused(f"No file matches {dataset.pattern(split)}.", how_to_make, PREFLIGHT_FAILED)
     return dataset

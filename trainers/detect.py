@@ -31,7 +31,7 @@ def detect(settings, console, arguments):
     for name in (FROZEN, LABEL_MAP):
         if not os.path.isfile(os.path.join(asked.model, name)):
             raise Refused(
-                "%s is not the folder of an export (no %s in it)." % (asked.model, name),
+                f"{asked.model} is not the folder of an export (no {name} in it).",
                 "Name what `entrypoint.py export` made, RUN_DIR/export/STEP by default.",
             )
     targets = _targets(asked.images, asked.out)
@@ -40,9 +40,7 @@ def detect(settings, console, arguments):
         console.capture(os.path.join(asked.out, LOG), debug=settings.log_level.value == "debug")
     except OSError as error:
         raise Refused(
-            "%s cannot be written: %s." % (asked.out, error.strerror),
-            "Name another folder with --out.",
-            PREFLIGHT_FAILED,
+            f"{asked.out} cannot be written: {error.strerror}.", "Name another folder with --out.", PREFLIGHT_FAILED
         )
     model, names = _load(asked.model)
     began, done, failed = time.time(), [], []
@@ -58,7 +56,7 @@ def detect(settings, console, arguments):
         {"model": os.path.abspath(asked.model), "min_score": asked.min_score, "pictures": done, "failed": failed},
     )
     for one in failed:
-        console.error("%s: %s." % (one["file"], one["why"]))
+        console.error(f"{one['file']}: {one['why']}.")
     console.say(
         "Drew %d objects with a score of %.2g and more on %d pictures into %s, in %s on the CPU%s."
         % (
@@ -67,7 +65,7 @@ def detect(settings, console, arguments):
             len(done),
             asked.out,
             duration(time.time() - began),
-            "; %d could not be used" % len(failed) if failed else "",
+            f"; {len(failed)} could not be used" if failed else "",
         )
     )
     return PREFLIGHT_FAILED if failed else 0
@@ -86,7 +84,7 @@ def _arguments(arguments):
     parser.add_argument("images", metavar="IMAGES", nargs="+", help="pictures of any format that Pillow reads")
     asked = parser.parse_args(arguments)
     if not 0 <= asked.min_score <= 1:
-        parser.error("--min-score is between 0 and 1, and not %g" % asked.min_score)
+        parser.error(f"--min-score is between 0 and 1, and not {asked.min_score:g}")
     return asked
 
 
@@ -99,7 +97,7 @@ def _targets(images, out):
         number, target = 1, os.path.join(out, stem + ending)
         while target in targets:
             number += 1
-            target = os.path.join(out, "%s-%d%s" % (stem, number, ending))
+            target = os.path.join(out, f"{stem}-{number}{ending}")
         targets.append(target)
     for image in images:
         written = [
@@ -108,7 +106,7 @@ def _targets(images, out):
             if os.path.exists(image) and os.path.exists(target) and os.path.samefile(image, target)
         ]
         if written:
-            raise Refused("%s would be drawn over." % image, "Name another folder with --out.")
+            raise Refused(f"{image} would be drawn over.", "Name another folder with --out.")
     return targets
 
 
@@ -130,7 +128,7 @@ def _load(folder):
     except (text_format.ParseError, UnicodeDecodeError, TypeError, ValueError) as error:
         why = "it is no text proto" if isinstance(error, TypeError) else str(error).rstrip(".")
         raise Refused(
-            "%s cannot be read as a label map: %s." % (path, why),
+            f"{path} cannot be read as a label map: {why}.",
             "Export the model again, or take the label map of its dataset.",
         )
     names = {class_id: category["name"] for class_id, category in categories.items()}
@@ -146,7 +144,7 @@ def _detect(model, names, path, target, min_score):
     kept = found.take(found.scores >= min_score)
     sides = np.array([image.height, image.width] * 2)
     boxes = np.round(kept.boxes * sides, 1)
-    labels = [names.get(class_id, "class %d" % class_id) for class_id in kept.classes]
+    labels = [names.get(class_id, f"class {class_id}") for class_id in kept.classes]
     masks = _masks(kept, (image.height, image.width))
     drawn = draw.on_picture(image, boxes, kept.scores, kept.classes, labels, masks)
     encoded = io.BytesIO()

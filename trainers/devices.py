@@ -62,30 +62,30 @@ def choose(settings, gpus):
     """
     if settings.device.value == "cpu":
         count = settings.num_gpus or DEFAULT_VIRTUAL_CPUS
-        return Devices("cpu", count, "-1", tuple("/cpu:%d" % index for index in range(count)))
+        return Devices("cpu", count, "-1", tuple(f"/cpu:{index}" for index in range(count)))
     entries = visible(gpus, settings.cuda_visible_devices)
     if not entries:
         if (settings.cuda_visible_devices or "").startswith("MIG-"):
             raise Refused(
-                "CUDA_VISIBLE_DEVICES=%s is a part of a GPU, as MIG makes them, and trainings use whole "
-                "ones." % settings.cuda_visible_devices,
+                f"CUDA_VISIBLE_DEVICES={settings.cuda_visible_devices} is a part of a GPU, as MIG makes them, "
+                "and trainings use whole ones.",
                 "Name a GPU by its index or its UUID (nvidia-smi -L).",
                 PREFLIGHT_FAILED,
             )
-        restricted = " among CUDA_VISIBLE_DEVICES=%s" % settings.cuda_visible_devices if gpus else ""
+        restricted = f" among CUDA_VISIBLE_DEVICES={settings.cuda_visible_devices}" if gpus else ""
         raise Refused(
-            "DEVICE=gpu, but no GPU is visible%s." % restricted,
+            f"DEVICE=gpu, but no GPU is visible{restricted}.",
             "Set DEVICE=cpu to train on virtual CPU devices, or check the driver with nvidia-smi.",
             PREFLIGHT_FAILED,
         )
     count = settings.num_gpus or len(entries)
     if count > len(entries):
         raise Refused(
-            "NUM_GPUS=%d, but %d GPU%s visible." % (count, len(entries), " is" if len(entries) == 1 else "s are"),
-            "Set NUM_GPUS=%d, or make more GPUs visible (TRAIN_GPUS, CUDA_VISIBLE_DEVICES)." % len(entries),
+            f"NUM_GPUS={count}, but {len(entries)} GPU{' is' if len(entries) == 1 else 's are'} visible.",
+            f"Set NUM_GPUS={len(entries)}, or make more GPUs visible (TRAIN_GPUS, CUDA_VISIBLE_DEVICES).",
             PREFLIGHT_FAILED,
         )
-    return Devices("gpu", count, ",".join(entries[:count]), tuple("/gpu:%d" % index for index in range(count)))
+    return Devices("gpu", count, ",".join(entries[:count]), tuple(f"/gpu:{index}" for index in range(count)))
 
 
 def for_evaluation(settings, gpus):
@@ -130,8 +130,8 @@ def check_session_devices(devices):
         there = [device.name for device in session.list_devices() if device.device_type == devices.kind.upper()]
     if len(there) < devices.count:
         raise Refused(
-            "%d %s device%s asked for, but TensorFlow has %d."
-            % (devices.count, devices.kind.upper(), "s are" if devices.count > 1 else " is", len(there)),
+            f"{devices.count} {devices.kind.upper()} device{'s are' if devices.count > 1 else ' is'} asked "
+            f"for, but TensorFlow has {len(there)}.",
             "For GPUs, look in train.log for a CUDA library that could not be loaded: the image or the driver does "
             "not fit; DEVICE=cpu trains without GPUs.",
             PREFLIGHT_FAILED,

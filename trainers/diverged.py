@@ -41,14 +41,13 @@ def refused(how, folder, say):
         for path in files_of(prefix):
             os.replace(path, os.path.join(folder, ASIDE + os.path.basename(path)))
         say(
-            "Checkpoint %s holds weights that are not finite (%s). It is kept as %s*."
-            % (prefix, name, os.path.join(folder, ASIDE + os.path.basename(prefix)))
+            f"Checkpoint {prefix} holds weights that are not finite ({name}). It is kept as "
+            f"{os.path.join(folder, ASIDE + os.path.basename(prefix))}*."
         )
     newest = newest_checkpoint(folder)
     return Refused(
-        "Training diverged: %s." % how,
-        "Lower the learning rate or check the data; the newest "
-        "checkpoint is %s." % (newest[0] if newest else "not there"),
+        f"Training diverged: {how}.",
+        f"Lower the learning rate or check the data; the newest checkpoint is {newest[0] if newest else 'not there'}.",
         DIVERGED,
     )
 
@@ -59,4 +58,4 @@ def refuse_broken_weights(folder, say):
     newest = newest_checkpoint(folder)
     name = newest and broken_variable(newest[0])
     if name:
-        raise refused("the last step left weights that are not finite (%s)" % name, folder, say)
+        raise refused(f"the last step left weights that are not finite ({name})", folder, say)

@@ -149,7 +149,7 @@ def on_picture(image, boxes, scores, classes, labels, masks=None):
         ymin, xmin, ymax, xmax = boxes[index]
         colour = _colour(classes[index])
         pen.rectangle((xmin, ymin, xmax, ymax), outline=colour, width=max(2, size // 6))
-        text = "%s %.2f" % (labels[index], scores[index])
+        text = f"{labels[index]} {scores[index]:.2f}"
         width, height = pen.textsize(text, font=font)
         left = min(max(xmin, 0), max(image.width - width - 4, 0))
         # Above the box, or inside of it where the picture ends.

@@ -17,7 +17,7 @@ class Refused(Exception):
     """
 
     def __init__(self, what, do, code=SETTINGS_REFUSED):
-        super(Refused, self).__init__("%s %s" % (what, do))
+        super(Refused, self).__init__(f"{what} {do}")
         self.what = what
         self.do = do
         self.code = code
@@ -27,7 +27,7 @@ def refuse_arguments(command, arguments):
     """For commands that take none: raises Refused where there are any."""
     if arguments:
         raise Refused(
-            "%s takes no arguments: %s." % (command, " ".join(arguments)),
+            f"{command} takes no arguments: {' '.join(arguments)}.",
             "Settings are environment variables.",
             SETTINGS_REFUSED,
         )

@@ -57,8 +57,7 @@ def evaluate(settings, console, arguments):
     if mode == "once" and runs.newest_checkpoint(folder) is None:
         raise _nothing(folder)
     console.say(
-        "Evaluating checkpoints of %s on %s (EVAL_MODE=%s)."
-        % (folder, "one GPU" if devices.kind == "gpu" else "the CPU", mode)
+        f"Evaluating checkpoints of {folder} on {'one GPU' if devices.kind == 'gpu' else 'the CPU'} (EVAL_MODE={mode})."
     )
     if not runs.is_training(folder):
         for sentence in runs.torn_checkpoints(folder):
@@ -69,7 +68,7 @@ def evaluate(settings, console, arguments):
 
 
 def _nothing(folder):
-    return Refused("%s holds no checkpoint to evaluate." % folder, "Train first, or set RUN_DIR.", PREFLIGHT_FAILED)
+    return Refused(f"{folder} holds no checkpoint to evaluate.", "Train first, or set RUN_DIR.", PREFLIGHT_FAILED)
 
 
 def _wait_for_a_run(folder, mode, console, health):
@@ -78,15 +77,13 @@ def _wait_for_a_run(folder, mode, console, health):
         training = runs.is_training(folder)
         if mode == "until_step" and seen_training and not training and runs.newest_checkpoint(folder) is None:
             raise Refused(
-                "The training in %s ended without a checkpoint." % folder,
-                "Its last lines, also in %s, say why." % os.path.join(folder, runs.LOG),
+                f"The training in {folder} ended without a checkpoint.",
+                f"Its last lines, also in {os.path.join(folder, runs.LOG)}, say why.",
                 PREFLIGHT_FAILED,
             )
         seen_training |= training
         if waited % 60 == 0:
-            console.say(
-                "Waiting for the first checkpoint in %s; Ctrl-C ends it, EVAL_MODE=once does not wait." % folder
-            )
+            console.say(f"Waiting for the first checkpoint in {folder}; Ctrl-C ends it, EVAL_MODE=once does not wait.")
         health.beat("waiting")
         time.sleep(POLL_SECS)
         waited += POLL_SECS
@@ -106,7 +103,7 @@ class _Evaluations(object):
         self._out = os.path.join(folder, FOLDER)
         if not os.path.isfile(os.path.join(folder, runs.CONFIG)):
             raise Refused(
-                "%s holds checkpoints, but no %s beside them." % (folder, runs.CONFIG),
+                f"{folder} holds checkpoints, but no {runs.CONFIG} beside them.",
                 "Set RUN_DIR to the folder of a run.",
                 SETTINGS_REFUSED,
             )
@@ -125,7 +122,7 @@ class _Evaluations(object):
                 # Deleted meanwhile, and there are KEEP_CHECKPOINTS newer ones; or torn.
                 self._left_out.add(checkpoint)
                 if os.path.exists(checkpoint + ".index"):
-                    self._console.say("Checkpoint %s cannot be evaluated: %s. It is left out." % (checkpoint, why))
+                    self._console.say(f"Checkpoint {checkpoint} cannot be evaluated: {why}. It is left out.")
                 continue
             self._stop_early()
             if mode == "once" or not self._wait_for_another(mode):
@@ -172,9 +169,7 @@ class _Evaluations(object):
                 if not self._may_go_on():
                     if self._oldest_waiting():
                         break
-                    self._console.say(
-                        "No training is running in %s; step %d was its last checkpoint." % (self._folder, step)
-                    )
+                    self._console.say(f"No training is running in {self._folder}; step {step} was its last checkpoint.")
                     return False
             self._health.beat("waiting")
             time.sleep(POLL_SECS)
@@ -194,7 +189,7 @@ class _Evaluations(object):
             metrics, identity = self._read_metrics(), _identity(checkpoint)
             entry = _done(metrics, step, identity)
             if entry is not None:
-                self._console.say("Step %d was evaluated before%s." % (step, self._otherwise(entry)))
+                self._console.say(f"Step {step} was evaluated before{self._otherwise(entry)}.")
                 self._keep_if_best(checkpoint, entry, metrics)
             else:
                 entry = self._evaluate_in_hand(checkpoint, step, dict(metrics))
@@ -212,7 +207,7 @@ class _Evaluations(object):
             before = [one for one in metrics["evaluations"] if one["step"] != step]
             if len(before) < len(metrics["evaluations"]):
                 self._console.say(
-                    "What was known of another checkpoint of step %d, from before this training, is replaced." % step
+                    f"What was known of another checkpoint of step {step}, from before this training, is replaced."
                 )
             metrics["evaluations"] = before + [entry]
             self._keep_if_best(in_hand, entry, metrics)
@@ -231,10 +226,9 @@ class _Evaluations(object):
         raw = entry["weights"].startswith("raw")
         if averages is None or averages != raw or (averages and entry["weights"] == weights.NO_AVERAGES):
             return ""
-        return ", with %s weights; delete %s to have all evaluated as USE_MOVING_AVERAGE=%d says" % (
-            entry["weights"],
-            os.path.join(self._out, METRICS),
-            averages,
+        return (
+            f", with {entry['weights']} weights; delete {os.path.join(self._out, METRICS)} to have all evaluated "
+            f"as USE_MOVING_AVERAGE={averages} says"
         )
 
     def _keep_if_best(self, checkpoint, entry, metrics):
@@ -244,8 +238,8 @@ class _Evaluations(object):
         if _best(metrics) is entry and there != (entry["step"], _identity(checkpoint)):
             best.keep(self._folder, checkpoint, entry["step"], MAP, entry["metrics"].get(MAP, 0.0))
             self._console.say(
-                "Step %d is the best so far by COCO mAP; it is kept in %s."
-                % (entry["step"], os.path.join(self._folder, best.FOLDER))
+                f"Step {entry['step']} is the best so far by COCO mAP; it is kept in "
+                f"{os.path.join(self._folder, best.FOLDER)}."
             )
 
     def _start_step(self):
@@ -261,13 +255,11 @@ class _Evaluations(object):
         steps = [entry["step"] for entry in metrics["evaluations"]]
         since = early_stop.without_improvement(steps, metrics["best_step"], self._start_step())
         if since >= patience and not early_stop.reason(self._folder):
-            why = "%d evaluations after step %d were no better (EARLY_STOP_PATIENCE=%d)" % (
-                since,
-                metrics["best_step"],
-                patience,
+            why = (
+                f"{since} evaluations after step {metrics['best_step']} were no better (EARLY_STOP_PATIENCE={patience})"
             )
             early_stop.ask(self._folder, why)
-            self._console.say("The training is asked to stop at its next checkpoint: %s." % why)
+            self._console.say(f"The training is asked to stop at its next checkpoint: {why}.")
 
     def _evaluate(self, checkpoint):
         """Evaluates a checkpoint; returns its entry for metrics.json and draws the detections."""
@@ -288,7 +280,7 @@ class _Evaluations(object):
 
         if result.images != expected:
             raise Refused(
-                "%d of %d validation pictures were evaluated." % (result.images, expected),
+                f"{result.images} of {expected} validation pictures were evaluated.",
                 "The records changed since training began: make the dataset again.",
                 PREFLIGHT_FAILED,
             )
@@ -317,24 +309,17 @@ class _Evaluations(object):
         self._console.table(table(entry))
         metrics = entry["metrics"]
         masks = (
-            "; of masks %s and %s" % (_text(metrics[MASK_MAP]), _text(metrics.get(MASK_MAP50)))
+            f"; of masks {_text(metrics[MASK_MAP])} and {_text(metrics.get(MASK_MAP50))}"
             if (MASK_MAP in metrics)
             else ""
         )
         self._console.say(
-            "Evaluated %d of %d pictures in %s with %s weights: COCO mAP %s, mAP@.5IOU %s%s."
-            % (
-                entry["images"],
-                entry["images_expected"],
-                duration(entry["secs"]),
-                entry["weights"],
-                _text(metrics.get(MAP)),
-                _text(metrics.get(MAP50)),
-                masks,
-            )
+            f"Evaluated {entry['images']} of {entry['images_expected']} pictures in {duration(entry['secs'])} "
+            f"with {entry['weights']} weights: COCO mAP {_text(metrics.get(MAP))}, mAP@.5IOU "
+            f"{_text(metrics.get(MAP50))}{masks}."
         )
-        self._console.say("Detections are drawn in %s." % os.path.join(self._out, DRAWING))
-        self._console.say("Results are in %s." % self._folder)
+        self._console.say(f"Detections are drawn in {os.path.join(self._out, DRAWING)}.")
+        self._console.say(f"Results are in {self._folder}.")
 
 
 def table(entry):
@@ -343,7 +328,7 @@ def table(entry):
     from rich.table import Table
 
     columns = [(key, heading) for key, _, heading in PER_CLASS if entry.get(key)]
-    made = Table(title="Step %d, by class" % entry["step"])
+    made = Table(title=f"Step {entry['step']}, by class")
     made.add_column("class")
     for _, heading in columns:
         made.add_column(heading, justify="right")
@@ -403,7 +388,7 @@ def _check_records(config):
     for pattern in config.eval_input_reader[0].tf_record_input_reader.input_path:
         if not glob.glob(pattern):
             raise Refused(
-                "The validation records %s are not there." % pattern,
+                f"The validation records {pattern} are not there.",
                 "Make the dataset again, or run from the folder the training ran in.",
                 PREFLIGHT_FAILED,
             )

@@ -52,7 +52,7 @@ def full_disk(error, folder=None):
     """The Refused for an error where `disk_is_full`; `folder` is what was being written to, where that is known."""
     name = getattr(error, "filename", None) or folder
     return Refused(
-        "The disk is full%s." % (" (%s)" % name if name else ""),
+        "The disk is full%s." % (f" ({name})" if name else ""),
         "Free some space and run the same command again: what was saved before is kept.",
         PREFLIGHT_FAILED,
     )
@@ -71,11 +71,11 @@ def full_memory(error, batch_size, devices):
         where.group(1) if where else "a GPU" if devices.kind == "gpu" else "this machine",
         batch_size,
         batch_size // devices.count,
-        "; there was no room for a tensor of shape [%s]" % shape.group(1) if shape else "",
+        f"; there was no room for a tensor of shape [{shape.group(1)}]" if shape else "",
     )
     smaller = batch_size // devices.count // 2 * devices.count
     if smaller:
-        do = "Try BATCH_SIZE=%d; a smaller image_resizer helps too." % smaller
+        do = f"Try BATCH_SIZE={smaller}; a smaller image_resizer helps too."
     else:
         do = "One picture a device is the smallest batch: take a smaller image_resizer or model."
     return Refused(what, do, PREFLIGHT_FAILED)
@@ -88,7 +88,7 @@ def told(error):
     if memory_is_full(error):
         where = re.search(r"device:(GPU:\d+)", str(error))
         return Refused(
-            "Memory ran out on %s." % (where.group(1) if where else "this machine or its GPU"),
+            f"Memory ran out on {where.group(1) if where else 'this machine or its GPU'}.",
             "Another process may hold it (nvidia-smi shows a GPU's): end that, take another GPU "
             "(EVAL_GPUS, CUDA_VISIBLE_DEVICES), or set DEVICE=cpu.",
             PREFLIGHT_FAILED,
@@ -100,4 +100,4 @@ def was_killed(returncode):
     """A child's end in words, for subprocess's return code."""
     if returncode == -9:
         return "it was killed (signal 9), most often by the kernel because memory ran out: see dmesg"
-    return "signal %d" % -returncode if returncode < 0 else "exit code %d" % returncode
+    return f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"

@@ -53,11 +53,11 @@ def export(settings, console, arguments):
     records = _validation_records(config)
     if not os.path.isfile(_label_map(config)):
         raise Refused(
-            "The label map %s is not there." % _label_map(config),
+            f"The label map {_label_map(config)} is not there.",
             "Make the dataset again, or run from the folder the training ran in.",
             PREFLIGHT_FAILED,
         )
-    console.say("Exporting %s of %s (%s) on the CPU." % (os.path.basename(checkpoint), folder, which))
+    console.say(f"Exporting {os.path.basename(checkpoint)} of {folder} ({which}) on the CPU.")
     with files.locked(os.path.dirname(out)):
         _refuse_what_is_there(out)  # another export, which was waited for, may have made it
         _remove_left_over(out)
@@ -76,13 +76,13 @@ def export(settings, console, arguments):
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
-    console.say("Exported to %s: %s." % (out, ", ".join(sorted(os.listdir(out)))))
+    console.say(f"Exported to {out}: {', '.join(sorted(os.listdir(out)))}.")
     return 0
 
 
 def _refuse_what_is_there(out):
     if os.path.lexists(out):
-        raise Refused("%s is there already." % out, "Delete it, or name another folder with --out.")
+        raise Refused(f"{out} is there already.", "Delete it, or name another folder with --out.")
 
 
 @contextlib.contextmanager
@@ -92,7 +92,7 @@ def _in_hand(checkpoint, out):
     try:
         yield best.set_aside(checkpoint, aside)
     except best.Gone as why:
-        raise Refused("Checkpoint %s cannot be read: %s." % (checkpoint, why), "Take another one.", PREFLIGHT_FAILED)
+        raise Refused(f"Checkpoint {checkpoint} cannot be read: {why}.", "Take another one.", PREFLIGHT_FAILED)
     except Refused as refused:
         held = os.path.join(aside, os.path.basename(checkpoint))
         raise Refused(refused.what.replace(held, checkpoint), refused.do, refused.code)
@@ -121,25 +121,25 @@ def _find(settings, asked):
         checkpoint = asked[: -len(".index")] if asked.endswith(".index") else asked
         if not os.path.isfile(checkpoint + ".index"):
             raise Refused(
-                "There is no checkpoint %s (no .index file of that name)." % checkpoint,
+                f"There is no checkpoint {checkpoint} (no .index file of that name).",
                 "Name its path without .index, or best, or newest.",
             )
         return _run_of(checkpoint, folder), checkpoint, _step(checkpoint), "named"
     if not os.path.isfile(os.path.join(folder, runs.CONFIG)):
-        raise Refused("%s holds no run (no %s in it)." % (folder, runs.CONFIG), "Set RUN_DIR to the folder of a run.")
+        raise Refused(f"{folder} holds no run (no {runs.CONFIG} in it).", "Set RUN_DIR to the folder of a run.")
     kept = best.kept(folder)
     if asked == "best" and kept is None:
         raise Refused(
-            "%s has no best checkpoint: none was evaluated yet." % folder,
+            f"{folder} has no best checkpoint: none was evaluated yet.",
             "Evaluate the run (make eval), or take --checkpoint newest.",
             PREFLIGHT_FAILED,
         )
     if kept is not None and asked != "newest":
-        how = "the best of its evaluations, %s %.3f" % (kept.metric, kept.value)
+        how = f"the best of its evaluations, {kept.metric} {kept.value:.3f}"
         return folder, kept.checkpoint, kept.step, how
     newest = runs.newest_checkpoint(folder)
     if newest is None:
-        raise Refused("%s holds no checkpoint to export." % folder, "Train first, or set RUN_DIR.", PREFLIGHT_FAILED)
+        raise Refused(f"{folder} holds no checkpoint to export.", "Train first, or set RUN_DIR.", PREFLIGHT_FAILED)
     return (folder,) + newest + ("the newest" + ("" if asked else "; no best one is kept"),)
 
 
@@ -150,7 +150,7 @@ def _run_of(checkpoint, folder):
         if os.path.isfile(os.path.join(candidate, runs.CONFIG)):
             return candidate
     raise Refused(
-        "%s lies in no run, and %s holds no %s." % (checkpoint, folder, runs.CONFIG),
+        f"{checkpoint} lies in no run, and {folder} holds no {runs.CONFIG}.",
         "Set RUN_DIR to the run whose model it is.",
     )
 
@@ -178,7 +178,7 @@ def _validation_records(config):
                 return found
     if not found:
         raise Refused(
-            "There are no validation records to compare the export on (%s)." % ", ".join(patterns),
+            f"There are no validation records to compare the export on ({', '.join(patterns)}).",
             "Make the dataset again, or run from the folder the training ran in.",
             PREFLIGHT_FAILED,
         )
@@ -194,7 +194,7 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
     from trainers import freeze, inference, tflite
 
     own = inference.Checkpoint(config, checkpoint, config.eval_config.use_moving_averages)
-    console.say("Taking the %s weights." % own.weights)
+    console.say(f"Taking the {own.weights} weights.")
     expected = [own.detect(record) for record in records]
     pictures = [own.picture(record) for record in records]
     freeze.write(config, checkpoint, folder, FROZEN, SAVED_MODEL)
@@ -204,7 +204,7 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
         compared[name] = _same(name, expected, [model.detect(picture) for picture in pictures], config, console)
     obstacle = tflite.obstacle(config) if with_tflite else "--no-tflite was given"
     if obstacle:
-        console.say("  no TFLite file: %s" % obstacle)
+        console.say(f"  no TFLite file: {obstacle}")
     else:
         tflite_input = freeze.write_tflite(config, checkpoint, os.path.join(folder, TFLITE))
         model = inference.TFLite(os.path.join(folder, TFLITE), tflite_input.scale, tflite_input.offset)
@@ -235,13 +235,13 @@ def _same(name, expected, found, config, console):
     if not total.within(BOXES, SCORES, MASKS):
         raise _differs(
             name,
-            "%d detections have no match, coordinates differ by up to %.2g, scores by up to %.2g, "
-            "masks by up to %.2g" % (total.unmatched, total.boxes, total.scores, total.masks),
+            f"{total.unmatched} detections have no match, coordinates differ by up to {total.boxes:.2g}, "
+            f"scores by up to {total.scores:.2g}, masks by up to {total.masks:.2g}",
         )
     masks = any(one.masks is not None for one in expected)
     console.say(
         "  %-26s %d detections in %d pictures as the checkpoint's, coordinates to %.1g, scores to %.1g%s"
-        % (name, total.matched, len(found), total.boxes, total.scores, ", masks to %.1g" % total.masks if masks else "")
+        % (name, total.matched, len(found), total.boxes, total.scores, f", masks to {total.masks:.1g}" if masks else "")
     )
     differences = {"boxes": total.boxes, "scores": total.scores}
     if masks:
@@ -254,20 +254,20 @@ def _rounded(name, expected, found, config, console):
     pairs = [compare.found_again(one, other, **ROUNDED) for one, other in zip(expected, found)]
     again, wanted = (sum(counts) for counts in zip(*pairs))
     if again < FOUND_AGAIN * wanted:
-        raise _differs(name, "it finds %d of the checkpoint's %d detections again" % (again, wanted))
+        raise _differs(name, f"it finds {again} of the checkpoint's {wanted} detections again")
     console.say(
-        "  %-26s uint8: finds %d of the checkpoint's %d detections with a score of %.1f and more again"
-        % (name, again, wanted, ROUNDED["least_score"])
+        f"  {name:<26} uint8: finds {again} of the checkpoint's {wanted} detections with a score of "
+        f"{ROUNDED['least_score']:.1f} and more again"
     )
     return {"detections": wanted, "found_again": again, "rule": ROUNDED}
 
 
 def _differs(name, how):
     return Refused(
-        "%s does not detect what the checkpoint does: %s. Nothing was exported." % (name, how),
+        f"{name} does not detect what the checkpoint does: {how}. Nothing was exported.",
         "--no-tflite leaves the TFLite file out."
         if name == TFLITE
-        else "Export once more; if it stays so, report it with the run's %s." % LOG,
+        else f"Export once more; if it stays so, report it with the run's {LOG}.",
         FAILED,
     )
 
@@ -302,5 +302,5 @@ def _flush(folder):
 def _remove_left_over(out):
     """What a killed export of the same name left."""
     folder, name = os.path.split(out)
-    for path in glob.glob(os.path.join(glob.escape(folder), ".%s.*.tmp" % glob.escape(name))):
+    for path in glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name)}.*.tmp")):
         shutil.rmtree(path, ignore_errors=True)

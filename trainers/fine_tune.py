@@ -93,7 +93,7 @@ def match(variables, shapes, other_names):
         if name not in shapes:
             missing.append(name)
         elif shapes[name] != shape:
-            missing.append("%s (shape %s, in the checkpoint %s)" % (name, shape, shapes[name]))
+            missing.append(f"{name} (shape {shape}, in the checkpoint {shapes[name]})")
         else:
             found[name] = variable
     return Match(found, missing)
@@ -134,7 +134,7 @@ def _checked(restore_map, checkpoint, checkpoint_type, load_all, say):
         shapes = tf.train.NewCheckpointReader(checkpoint).get_variable_to_shape_map()
     except (tf.errors.OpError, ValueError) as error:
         raise Refused(
-            "fine_tune_checkpoint %s cannot be read: %s." % (checkpoint, str(error).splitlines()[0]),
+            f"fine_tune_checkpoint {checkpoint} cannot be read: {str(error).splitlines()[0]}.",
             "Set FINE_TUNE_CHECKPOINT to another, or to none.",
         )
     names = {variable.op.name for variable in tf.global_variables()}
@@ -146,16 +146,16 @@ def _checked(restore_map, checkpoint, checkpoint_type, load_all, say):
     result = match_of(checkpoint_type)
     if result.share < REFUSED_BELOW:
         raise Refused(
-            "Only %d of the %d variables that fine_tune_checkpoint_type: %s asks for are in %s (missing: "
-            "%s)." % (len(result.found), result.wanted, checkpoint_type, checkpoint, _first(result.missing)),
+            f"Only {len(result.found)} of the {result.wanted} variables that fine_tune_checkpoint_type: "
+            f"{checkpoint_type} asks for are in {checkpoint} (missing: {_first(result.missing)}).",
             _what_would_match({name: match_of(name) for name in TYPES if name != checkpoint_type}),
         )
     say(
-        "Fine-tuning: restored %d of %d variables from %s (fine_tune_checkpoint_type: %s)."
-        % (len(result.found), result.wanted, checkpoint, checkpoint_type)
+        f"Fine-tuning: restored {len(result.found)} of {result.wanted} variables from {checkpoint} "
+        f"(fine_tune_checkpoint_type: {checkpoint_type})."
     )
     if result.missing:
-        say("  Not in the checkpoint: %s." % _first(result.missing))
+        say(f"  Not in the checkpoint: {_first(result.missing)}.")
     return result
 
 
@@ -166,13 +166,9 @@ def _what_would_match(matches):
             "No fine_tune_checkpoint_type matches, so it is a checkpoint of another model: take that model's, or "
             "set FINE_TUNE_CHECKPOINT=none to train from scratch."
         )
-    return 'Set fine_tune_checkpoint_type: "%s" in train_config: it finds %d of %d.' % (
-        name,
-        len(best.found),
-        best.wanted,
-    )
+    return f'Set fine_tune_checkpoint_type: "{name}" in train_config: it finds {len(best.found)} of {best.wanted}.'
 
 
 def _first(names):
     more = len(names) - NAMES_SHOWN
-    return ", ".join(names[:NAMES_SHOWN]) + (" and %d more" % more if more > 0 else "")
+    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -101,8 +101,8 @@ class GpuWatch(object):
         except nvml.NoAnswer as why:
             self._answers = False
             self._log(
-                "The use of the GPUs is not shown%s: NVML does not answer (%s)."
-                % (" from here on" if self._counted else "", str(why) or "it is not installed")
+                f"The use of the GPUs is not shown{' from here on' if self._counted else ''}: NVML does not "
+                f"answer ({str(why) or 'it is not installed'})."
             )
 
 
@@ -112,8 +112,8 @@ def text(uses):
         return ""
     full = [use.memory_mib for use in uses if use.memory_mib is not None]
     return "  GPU %s %%%s" % (
-        "/".join("?" if use.percent is None else "%.0f" % use.percent for use in uses),
-        " %.1f GiB" % (max(full) / 1024) if full else "",
+        "/".join("?" if use.percent is None else f"{use.percent:.0f}" for use in uses),
+        f" {max(full) / 1024:.1f} GiB" if full else "",
     )
 
 

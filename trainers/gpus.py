@@ -112,12 +112,12 @@ def generation(gpu, cuda):
         gpu: Gpu.
         cuda: (major, minor) of the CUDA that TensorFlow was built for, None where unknown.
     """
-    of = "%s (compute capability %d.%d)" % (gpu.name, gpu.capability[0], gpu.capability[1])
+    of = f"{gpu.name} (compute capability {gpu.capability[0]}.{gpu.capability[1]})"
     newest = newest_capability(cuda)
     if newest is None:
         return (
             "warning",
-            "%s: it is not known which CUDA this TensorFlow was built for" % of,
+            f"{of}: it is not known which CUDA this TensorFlow was built for",
             ("Watch the first steps: an unfit pair hangs for minutes, or gives NaN."),
         )
     fits = "CUDA %d.%d knows GPUs up to %d.%d" % (cuda + newest)
@@ -125,24 +125,24 @@ def generation(gpu, cuda):
         if gpu.capability <= NEWEST_CAPABILITY[(12, 1)]:
             return (
                 "error",
-                "%s is too new: %s" % (of, fits),
+                f"{of} is too new: {fits}",
                 (
-                    "Build on BASE_IMAGE=%s (TensorFlow 1.15.5, CUDA 12.1; docs/gpus.md says what is proven of it), or train "
-                    "on another GPU." % NEWER_IMAGE
+                    f"Build on BASE_IMAGE={NEWER_IMAGE} (TensorFlow 1.15.5, CUDA 12.1; docs/gpus.md says what "
+                    "is proven of it), or train on another GPU."
                 ),
             )
         return (
             "error",
-            "%s is too new: %s" % (of, fits),
-            ("No TensorFlow 1.15 image knows it (the last is %s); train on another GPU." % NEWER_IMAGE),
+            f"{of} is too new: {fits}",
+            (f"No TensorFlow 1.15 image knows it (the last is {NEWER_IMAGE}); train on another GPU."),
         )
     if gpu.capability >= UNPROVEN:
         return (
             "warning",
-            "%s: nobody has shown these trainings on this generation" % of,
+            f"{of}: nobody has shown these trainings on this generation",
             ("Compare the first losses with a run on another GPU, or on the CPU."),
         )
-    return "ok", "%s; %s" % (of, fits), ""
+    return "ok", f"{of}; {fits}", ""
 
 
 def newest_capability(cuda):

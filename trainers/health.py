@@ -31,7 +31,7 @@ class Health(object):
         if phase == self._phase and now - self._at < 1:
             return
         self._phase, self._at = phase, now
-        temporary = "%s.%d" % (self._path, os.getpid())
+        temporary = f"{self._path}.{os.getpid()}"
         with open(temporary, "w") as out:
             json.dump({"phase": phase, "at": now, "fresh_for_secs": self._fresh_for_secs[phase]}, out)
         os.replace(temporary, self._path)

@@ -40,22 +40,14 @@ def restore(session, checkpoint, averages_wanted):
         )
         if wrong:
             raise Refused(
-                "Checkpoint %s is of another model than the config: %d of %d variables are not in it or "
-                "have another shape (%s%s)."
-                % (
-                    checkpoint,
-                    len(wrong),
-                    len(chosen.restore),
-                    ", ".join(wrong[:MISSING_SHOWN]),
-                    ", ..." if len(wrong) > MISSING_SHOWN else "",
-                ),
+                f"Checkpoint {checkpoint} is of another model than the config: {len(wrong)} of "
+                f"{len(chosen.restore)} variables are not in it or have another shape ({', '.join(wrong[:MISSING_SHOWN])}{', ...' if len(wrong) > MISSING_SHOWN else ''}).",
                 "Name a checkpoint of this run, or set RUN_DIR to the run that it belongs to.",
             )
         tf.train.Saver(chosen.restore).restore(session, checkpoint)
     except (tf.errors.OpError, ValueError) as error:
         raise Refused(
-            "Checkpoint %s cannot be read: %s." % (checkpoint, str(error).splitlines()[0].rstrip(".")),
-            "Take another one.",
+            f"Checkpoint {checkpoint} cannot be read: {str(error).splitlines()[0].rstrip('.')}.", "Take another one."
         )
     return chosen.said
 
@@ -116,7 +108,7 @@ class FrozenGraph(object):
                 definition.ParseFromString(source.read())
         except Exception as error:  # protobuf's own exceptions have no base class in common
             raise Refused(
-                "%s cannot be read as a frozen graph: %s." % (path, str(error).rstrip(".")),
+                f"{path} cannot be read as a frozen graph: {str(error).rstrip('.')}.",
                 "Export the model again, or name the folder of an export.",
             )
         with tf.Graph().as_default() as graph:
@@ -125,7 +117,7 @@ class FrozenGraph(object):
         missing = [name for name in OUTPUTS if name not in there]
         if missing:
             raise Refused(
-                "%s cannot be read as a frozen graph: %s." % (path, "it has no " + missing[0]),
+                f"{path} cannot be read as a frozen graph: {'it has no ' + missing[0]}.",
                 "Export the model again, or name the folder of an export.",
             )
         self._outputs = {name: name + ":0" for name in OUTPUTS + (MASKS,) if name in there}

@@ -58,7 +58,7 @@ def restrict(port):
                 listening.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, option)
                 restricted += 1
     if not restricted:
-        raise OSError("nothing listens on port %d" % port)
+        raise OSError(f"nothing listens on port {port}")
 
 
 def _sockets():

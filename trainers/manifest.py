@@ -177,7 +177,7 @@ def _flat(value, prefix=""):
         return {prefix: ", ".join(map(str, value)) if isinstance(value, list) else str(value)}
     flat = {}
     for name, one in items:
-        flat.update(_flat(one, "%s.%s" % (prefix, name) if prefix else name))
+        flat.update(_flat(one, f"{prefix}.{name}" if prefix else name))
     return flat
 
 
@@ -189,7 +189,7 @@ def _config_fields(lines):
         if line.endswith("{"):
             name = line[:-1].strip()
             number = counts[-1][name] = counts[-1].get(name, -1) + 1
-            path.append("%s[%d]" % (name, number) if number else name)
+            path.append(f"{name}[{number}]" if number else name)
             counts.append({})
         elif line == "}":
             path.pop()
@@ -197,7 +197,7 @@ def _config_fields(lines):
         elif line:
             name, _, value = line.partition(": ")
             name = ".".join(path + [name])
-            fields[name] = "%s, %s" % (fields[name], value) if name in fields else value
+            fields[name] = f"{fields[name]}, {value}" if name in fields else value
     return fields
 
 
@@ -207,9 +207,9 @@ def _read(path):
     try:
         manifest = read_json(file, cure)
     except OSError as error:
-        raise Refused("%s cannot be read: %s." % (file, error.strerror), cure)
+        raise Refused(f"{file} cannot be read: {error.strerror}.", cure)
     if not isinstance(manifest, dict):
-        raise Refused("%s is not there or is no run.json." % file, cure)
+        raise Refused(f"{file} is not there or is no run.json.", cure)
     return manifest
 
 
@@ -225,7 +225,7 @@ def main(arguments=None):
     try:
         found = differences(*[_read(run) for run in options.runs], everything=options.all)
     except Refused as refused:
-        print("%s %s" % (refused.what, refused.do), file=sys.stderr)
+        print(f"{refused.what} {refused.do}", file=sys.stderr)
         return SETTINGS_REFUSED
     if not found:
         print("The two runs are of the same making.")

@@ -49,5 +49,5 @@ def handles_of(pynvml, entries):
         for entry in entries
     ]
     if not all(found):
-        raise NoAnswer("it lists %d GPUs, and not all of %s" % (len(known), ", ".join(entries)))
+        raise NoAnswer(f"it lists {len(known)} GPUs, and not all of {', '.join(entries)}")
     return [of_entry[0] for of_entry in found]

@@ -34,7 +34,7 @@ def run(command, environ=None):
             import traceback
 
             console.error(traceback.format_exc().rstrip())
-        console.error("%s\n%s" % (refused.what, refused.do))
+        console.error(f"{refused.what}\n{refused.do}")
         return refused.code if isinstance(refused, Refused) else refused.exit_code
     except Exception as error:
         import traceback
@@ -42,11 +42,11 @@ def run(command, environ=None):
         console.log_traceback()
         told = exhausted.told(error)
         if told:
-            console.error("%s\n%s" % (told.what, told.do))
+            console.error(f"{told.what}\n{told.do}")
             return told.code
         console.error(traceback.format_exc().rstrip() if debug else _one_line(error))
-        where = "the traceback is in %s" % console.log_path if console.log_path else "LOG_LEVEL=debug shows more"
-        console.error("This is not an error we foresaw; %s." % where)
+        where = f"the traceback is in {console.log_path}" if console.log_path else "LOG_LEVEL=debug shows more"
+        console.error(f"This is not an error we foresaw; {where}.")
         return 1
     except KeyboardInterrupt:
         console.error("Stopped before anything was begun.")
@@ -65,4 +65,4 @@ def _flush():
 
 def _one_line(error):
     text = " ".join(str(error).split()) or "no message"
-    return "%s: %s" % (type(error).__name__, text if len(text) <= 300 else text[:297] + "...")
+    return f"{type(error).__name__}: {text if len(text) <= 300 else text[:297] + '...'}"

@@ -97,7 +97,7 @@ class ParameterServers(object):
                 threading.Thread(target=self._watch, args=(task, process), daemon=True).start()
             # TensorFlow takes the proxy of the environment even for this machine.
             os.environ.update(_without_proxy(os.environ))
-            return "grpc://%s:%d" % (HOST, self._ports[0])
+            return f"grpc://{HOST}:{self._ports[0]}"
         raise Refused(
             "The parameter servers do not start.",
             "The reason is at the end of train.log; PS_TASKS=0 trains without them.",
@@ -117,7 +117,7 @@ class ParameterServers(object):
     def _watch(self, task, process):
         code = process.wait()
         if not self._ending:
-            self._lost("Parameter server %d of %d ended (%s)." % (task + 1, self.count, exhausted.was_killed(code)))
+            self._lost(f"Parameter server {task + 1} of {self.count} ended ({exhausted.was_killed(code)}).")
 
     def _start(self):
         self._ending = False
@@ -161,7 +161,7 @@ def _cluster(ports):
     """ClusterSpec of the ports: the first is the master's."""
     import tensorflow.compat.v1 as tf
 
-    addresses = ["%s:%d" % (HOST, port) for port in ports]
+    addresses = [f"{HOST}:{port}" for port in ports]
     return tf.train.ClusterSpec({MASTER: addresses[:1], PS: addresses[1:]})
 
 
@@ -182,7 +182,7 @@ def _restrict(port):
         loopback.restrict(port)
     except OSError as error:
         raise Refused(
-            "TensorFlow's port cannot be closed to other machines here: %s." % error,
+            f"TensorFlow's port cannot be closed to other machines here: {error}.",
             "Train with PS_TASKS=0.",
             PREFLIGHT_FAILED,
         )

@@ -43,7 +43,7 @@ def find(settings, dataset_name):
     named = settings.pipeline_config or DEFAULT_CONFIGS.get((dataset_name, settings.device.value))
     if named is None:
         raise Refused(
-            "There is no default config for the dataset %s." % dataset_name,
+            f"There is no default config for the dataset {dataset_name}.",
             "Name one with PIPELINE_CONFIG; configs/ has examples.",
         )
     for path in (named, os.path.join(PROJECT_DIR, named)):
@@ -53,8 +53,8 @@ def find(settings, dataset_name):
     there = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     near = difflib.get_close_matches(os.path.basename(named), there, n=1)
     raise Refused(
-        "PIPELINE_CONFIG=%s is not a file." % named,
-        "Did you mean configs/%s?" % near[0] if near else "configs/ has %s." % ", ".join(there),
+        f"PIPELINE_CONFIG={named} is not a file.",
+        f"Did you mean configs/{near[0]}?" if near else f"configs/ has {', '.join(there)}.",
     )
 
 
@@ -70,9 +70,9 @@ def parse(path):
             text_format.Merge(source.read(), config)
     except (text_format.ParseError, UnicodeDecodeError) as error:
         what, do = _where_it_fails(str(error))
-        raise Refused("%s is not a pipeline config: %s." % (path, what), do)
+        raise Refused(f"{path} is not a pipeline config: {what}.", do)
     if not config.model.WhichOneof("model"):
-        raise Refused("%s names no model." % path, "A pipeline config has model, train_config and input readers.")
+        raise Refused(f"{path} names no model.", "A pipeline config has model, train_config and input readers.")
     return config
 
 
@@ -81,13 +81,13 @@ def _where_it_fails(error):
     where = re.match(r"(\d+):(\d+) : ", error)
     if not where:
         return " ".join(error.split()).rstrip("."), "Name a text file as those in configs/."
-    what = "line %s, column %s: %s" % (where.group(1), where.group(2), error[where.end() :].rstrip("."))
+    what = f"line {where.group(1)}, column {where.group(2)}: {error[where.end() :].rstrip('.')}"
     field = re.search(r'Message type "([\w.]+)" has no field named "(\w+)"', error)
     if field:
         known = pipeline_pb2.DESCRIPTOR.pool.FindMessageTypeByName(field.group(1)).fields_by_name
         near = difflib.get_close_matches(field.group(2), list(known), n=1)
         if near:
-            return what, "Did you mean %s? Correct it there." % near[0]
+            return what, f"Did you mean {near[0]}? Correct it there."
     return what, "Correct it there."
 
 
@@ -125,12 +125,7 @@ def effective(config, settings, dataset, devices, ram=None):
 def batch_line(config, devices):
     """`batch 24 = 3 devices x 8`."""
     batch = config.train_config.batch_size
-    return "batch %d = %d %s x %d" % (
-        batch,
-        devices.count,
-        "device" if devices.count == 1 else "devices",
-        batch // devices.count,
-    )
+    return f"batch {batch} = {devices.count} {'device' if devices.count == 1 else 'devices'} x {batch // devices.count}"
 
 
 def model_of(config):
@@ -149,7 +144,7 @@ def differing_fields(old, new, prefix=""):
         if field.message_type is not None and field.label != field.LABEL_REPEATED:
             differences += differing_fields(ours, theirs, name + ".")
         else:
-            differences.append("%s (%s, now %s)" % (name, _short(ours), _short(theirs)))
+            differences.append(f"{name} ({_short(ours)}, now {_short(theirs)})")
     return differences[:8]
 
 
@@ -162,7 +157,7 @@ def _set(message, field, value, changes, why):
     old = getattr(message, field)
     if old != value:
         setattr(message, field, value)
-        changes.append("%s: %s -> %s (%s)" % (field, _short(old) if old != "" else "none", value, why))
+        changes.append(f"{field}: {_short(old) if old != '' else 'none'} -> {value} ({why})")
 
 
 def _use_dataset(config, dataset, changes):
@@ -202,7 +197,7 @@ def _use_masks(config, dataset, changes):
         return
     if dataset.mask_type is None:
         raise Refused(
-            "The config trains on instance masks, and the dataset %s has none." % dataset.name,
+            f"The config trains on instance masks, and the dataset {dataset.name} has none.",
             "Convert it again with --masks png, or take a config without masks.",
             SETTINGS_REFUSED,
         )
@@ -211,7 +206,7 @@ def _use_masks(config, dataset, changes):
         _set(reader, "load_instance_masks", True, changes, "the model learns masks")
         if reader.mask_type != mask_type:
             reader.mask_type = mask_type
-            changes.append("mask_type: %s (so are the dataset's)" % dataset.mask_type)
+            changes.append(f"mask_type: {dataset.mask_type} (so are the dataset's)")
 
 
 def _learns_masks(config):
@@ -232,8 +227,8 @@ def _use_batch_size(config, settings, devices, changes):
         below = batch // devices.count * devices.count
         fitting = [str(size) for size in (below, below + devices.count) if size]
         raise Refused(
-            "%s=%d does not divide over %d devices." % (name, batch, devices.count),
-            "Set BATCH_SIZE to %s, or NUM_GPUS to a divisor of %d." % (" or ".join(fitting), batch),
+            f"{name}={batch} does not divide over {devices.count} devices.",
+            f"Set BATCH_SIZE to {' or '.join(fitting)}, or NUM_GPUS to a divisor of {batch}.",
         )
     _set(config.train_config, "batch_size", batch, changes, name)
     scaling = settings.learning_rate_scaling.value
@@ -241,8 +236,8 @@ def _use_batch_size(config, settings, devices, changes):
         ratio = float(batch) / own
         _scale_rates(config, ratio if scaling == "linear" else math.sqrt(ratio))
         changes.append(
-            "learning rate x %.4g (LEARNING_RATE_SCALING=%s, batch %d against %d)"
-            % (ratio if scaling == "linear" else math.sqrt(ratio), scaling, batch, own)
+            f"learning rate x {ratio if scaling == 'linear' else math.sqrt(ratio):.4g} (LEARNING_RATE_SCALING={scaling}, "
+            f"batch {batch} against {own})"
         )
 
 
@@ -314,7 +309,7 @@ def _use_fine_tune_checkpoint(config, settings, changes):
                 "fine_tune_checkpoint",
                 zoo.checkpoint(of_the_zoo, settings.data_dir),
                 changes,
-                "FINE_TUNE_CHECKPOINT=%s" % settings.fine_tune_checkpoint,
+                f"FINE_TUNE_CHECKPOINT={settings.fine_tune_checkpoint}",
             )
             _use_zoo_type(train, changes)
             return
@@ -322,20 +317,20 @@ def _use_fine_tune_checkpoint(config, settings, changes):
         _set(train, "fine_tune_checkpoint", path, changes, "FINE_TUNE_CHECKPOINT")
     if train.fine_tune_checkpoint and not os.path.exists(train.fine_tune_checkpoint + ".index"):
         raise Refused(
-            "fine_tune_checkpoint %s is not there (no .index file of that name)." % train.fine_tune_checkpoint,
+            f"fine_tune_checkpoint {train.fine_tune_checkpoint} is not there (no .index file of that name).",
             _where_else(train.fine_tune_checkpoint),
         )
 
 
 def _where_else(path):
     if zoo.find(path):
-        return "FINE_TUNE_CHECKPOINT=%s fetches that model of the zoo; in a config it is a path." % path
+        return f"FINE_TUNE_CHECKPOINT={path} fetches that model of the zoo; in a config it is a path."
     near = zoo.near(path)
     if near:
-        return "Did you mean %s of the model zoo?" % near
+        return f"Did you mean {near} of the model zoo?"
     return (
-        "Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, to a name of the model zoo (%s), or to "
-        "none." % ", ".join(name for name in zoo.names() if name not in zoo.ZOO)
+        f"Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, to a name of the model zoo ({', '.join((name for name in zoo.names() if name not in zoo.ZOO))}), "
+        "or to none."
     )
 
 
@@ -357,7 +352,7 @@ def _use_ram(config, settings, dataset, devices, ram, changes):
     boxes = dataset.most_boxes if config.train_input_reader.load_instance_masks else 0
     asked = buffers.of(config, settings.trainer.value, devices.count, described, boxes)
     for message, field, value in buffers.fitting(asked, ram):
-        _set(message, field, value, changes, "so that input fits %.1f GB of memory" % (ram / 1e9))
+        _set(message, field, value, changes, f"so that input fits {ram / 1e9:.1f} GB of memory")
 
 
 def _clear_sync_replicas(config, devices, changes):
@@ -377,15 +372,15 @@ def _refuse_unbatchable_shapes(config, devices):
         # The model resizes them once more beside a picture of one channel, which the padding of three refuses.
         raise Refused(
             "The API cannot pad instance masks (pad_to_max_dimension in the config).",
-            "Take it out, with BATCH_SIZE=%d (one picture a device), or take fixed_shape_resizer." % devices.count,
+            f"Take it out, with BATCH_SIZE={devices.count} (one picture a device), or take fixed_shape_resizer.",
             SETTINGS_REFUSED,
         )
     if share > 1 and not padded:
         raise Refused(
-            "keep_aspect_ratio_resizer gives pictures of different sizes, which cannot share a batch of %d a "
-            "device." % share,
-            "Set %s in the config, or BATCH_SIZE=%d (one picture a device)."
-            % ("fixed_shape_resizer" if masks else "pad_to_max_dimension: true", devices.count),
+            "keep_aspect_ratio_resizer gives pictures of different sizes, which cannot share a batch of "
+            f"{share} a device.",
+            f"Set {'fixed_shape_resizer' if masks else 'pad_to_max_dimension: true'} in the config, or "
+            f"BATCH_SIZE={devices.count} (one picture a device).",
             SETTINGS_REFUSED,
         )
 
@@ -395,7 +390,7 @@ def _refuse_quantised_replicas(config, settings, devices):
     if config.HasField("graph_rewriter") and settings.trainer.value == "mirrored" and devices.count > 1:
         raise Refused(
             "Quantised training (graph_rewriter in the config) works on one device with TRAINER=mirrored, "
-            "not on %d." % devices.count,
+            f"not on {devices.count}.",
             "Set TRAINER=clone, which trains it on several, or NUM_GPUS=1.",
             SETTINGS_REFUSED,
         )

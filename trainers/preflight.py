@@ -68,8 +68,8 @@ class Report(NamedTuple):
         if self.errors:
             raise Refused(
                 "\n".join(
-                    ["%d things stand in the way:" % len(self.errors)]
-                    + ["  %s %s" % (line.text, line.do) for line in self.errors]
+                    [f"{len(self.errors)} things stand in the way:"]
+                    + [f"  {line.text} {line.do}" for line in self.errors]
                 ),
                 "entrypoint.py preflight shows everything that was looked at.",
                 self.code,
@@ -83,7 +83,7 @@ def preflight(settings, console, arguments):
         exit code: 0, 2 or 3.
     """
     if arguments not in ([], ["--json"]):
-        raise Refused("preflight does not take %s." % " ".join(arguments), "It takes --json or nothing.")
+        raise Refused(f"preflight does not take {' '.join(arguments)}.", "It takes --json or nothing.")
     report = look(settings)
     if arguments:
         lines = [dict(line._asdict(), code=line.code if line.level == ERROR else 0) for line in report.lines]
@@ -92,9 +92,9 @@ def preflight(settings, console, arguments):
     console.table(_table(report))
     errors, warnings = len(report.errors), len(report.warnings)
     console.say(
-        "Training can start%s." % (", with %d warning%s" % (warnings, "" if warnings == 1 else "s") if warnings else "")
+        "Training can start%s." % (f", with {warnings} warning{'' if warnings == 1 else 's'}" if warnings else "")
         if not errors
-        else "Training would be refused: %d error%s." % (errors, "" if errors == 1 else "s")
+        else f"Training would be refused: {errors} error{'' if errors == 1 else 's'}."
     )
     return report.code
 
@@ -139,7 +139,7 @@ def _tensorflow():
         return Line(
             "software",
             ERROR,
-            "%s cannot be imported." % " and ".join(missing),
+            f"{' and '.join(missing)} cannot be imported.",
             "Use the image, or make setup and .venv/bin/python.",
         )
     cuda = gpus.cuda_of_tensorflow()
@@ -153,11 +153,11 @@ def _devices(settings, host):
     if settings.device.value == "gpu" and not listed:
         what, do = gpus.why_no_gpu(host)
         do = do if "DEVICE=cpu" in do else do + " DEVICE=cpu trains on virtual CPU devices."
-        raise Refused("DEVICE=gpu, but no GPU is visible: %s." % what, do, PREFLIGHT_FAILED)
+        raise Refused(f"DEVICE=gpu, but no GPU is visible: {what}.", do, PREFLIGHT_FAILED)
     devices = device_choice.choose(settings, listed)
     kind = "GPU" if devices.kind == "gpu" else "virtual CPU device"
-    there = " of %d in this machine" % len(listed) if devices.kind == "gpu" else ", no GPU"
-    return Line("devices", OK, "%d %s%s%s." % (devices.count, kind, "s" if devices.count > 1 else "", there)), devices
+    there = f" of {len(listed)} in this machine" if devices.kind == "gpu" else ", no GPU"
+    return Line("devices", OK, f"{devices.count} {kind}{'s' if devices.count > 1 else ''}{there}."), devices
 
 
 def _gpu_lines(devices, settings, host):
@@ -177,7 +177,7 @@ def _gpu_lines(devices, settings, host):
         Line(
             "CUDA libraries",
             ERROR,
-            "CUDA's libraries are not found: %s." % ", ".join(missing),
+            f"CUDA's libraries are not found: {', '.join(missing)}.",
             "Use the image, which has them, or install CUDA %d.%d and cuDNN 7 and set LD_LIBRARY_PATH." % cuda,
         )
         if missing
@@ -195,7 +195,7 @@ def _gpu_lines(devices, settings, host):
 def _driver(driver, cuda):
     old = gpus.driver_fits(driver, cuda)
     if old is None:
-        return Line("driver", OK, "NVIDIA driver %s." % driver)
+        return Line("driver", OK, f"NVIDIA driver {driver}.")
     what, do = old[0][0].upper() + old[0][1:] + ".", old[1]
     if gpus.driver_may_be_bridged(driver, cuda):
         return Line(
@@ -229,13 +229,13 @@ def _machine_lines(devices, host):
 
 def shared_memory(size, several_gpus):
     """The Line for `size` bytes of /dev/shm."""
-    text = "%d MB of shared memory" % (size // 2**20)
+    text = f"{size // 2**20} MB of shared memory"
     if not several_gpus or size >= ENOUGH_SHARED_MEMORY:
         return Line("shared memory", OK, text + ("." if several_gpus else "; more than one GPU would use it."))
     return Line(
         "shared memory",
         WARNING,
-        "%s is little for NCCL, which ends in `no space left on device`." % text,
+        f"{text} is little for NCCL, which ends in `no space left on device`.",
         "Start the container with --shm-size 2g; compose.yaml does.",
     )
 
@@ -243,7 +243,7 @@ def shared_memory(size, several_gpus):
 def locked_memory(limit, several_gpus):
     """The Line for the limit of bytes this process may lock; resource.RLIM_INFINITY for none."""
     unlimited = limit == resource.RLIM_INFINITY
-    text = "%s may be locked" % ("Any memory" if unlimited else "%d kB" % (limit // 1024))
+    text = "%s may be locked" % ("Any memory" if unlimited else f"{limit // 1024} kB")
     if unlimited or not several_gpus or limit >= ENOUGH_LOCKED_MEMORY:
         return Line("locked memory", OK, text + ".")
     return Line(
@@ -266,8 +266,8 @@ def _records(settings):
     return Line(
         "records",
         OK,
-        "%s: %d pictures to train on, %d to evaluate, %d classes in the label map."
-        % (found.folder, found.examples("train"), found.examples("val"), len(found.classes)),
+        f"{found.folder}: {found.examples('train')} pictures to train on, {found.examples('val')} to "
+        f"evaluate, {len(found.classes)} classes in the label map.",
     ), found
 
 
@@ -281,7 +281,7 @@ def _with_config(plan, lines, settings):
             lines.append(Line("config", ERROR, refused.what, refused.do, refused.code))
         return plan
     if not (plan.devices and plan.dataset):
-        lines.append(Line("config", OK, "%s parses; the rest was not looked at without devices and records." % path))
+        lines.append(Line("config", OK, f"{path} parses; the rest was not looked at without devices and records."))
         return plan
     effective = _collect(lines, "config", lambda: _effective(written, path, settings, plan))
     if effective is None:
@@ -298,14 +298,12 @@ def _effective(written, path, settings, plan):
     effective = pipeline.effective(written, settings, plan.dataset, plan.devices, ram.limit())
     classes, count = pipeline.model_of(written).num_classes, len(plan.dataset.classes)
     said = (
-        "num_classes is the label map's %d" % count
+        f"num_classes is the label map's {count}"
         if classes == count
-        else ("num_classes %d is set to the label map's %d" % (classes, count))
+        else (f"num_classes {classes} is set to the label map's {count}")
     )
     return Line(
-        "config",
-        OK,
-        "%s: %s; %s." % (os.path.basename(path), pipeline.batch_line(effective.config, plan.devices), said),
+        "config", OK, f"{os.path.basename(path)}: {pipeline.batch_line(effective.config, plan.devices)}; {said}."
     ), effective
 
 
@@ -318,23 +316,23 @@ def _fine_tuning(config):
         return Line(
             "fine-tuning",
             OK,
-            "%s of the model zoo is not there yet; training downloads it first (%d MB)."
-            % (awaited, zoo.ZOO[awaited].bytes // 10**6),
+            f"{awaited} of the model zoo is not there yet; training downloads it first ({zoo.ZOO[awaited].bytes // 10**6} "
+            "MB).",
         )
     problem = checkpoint_files.problem(checkpoint, values=True)
     if problem:
         return Line(
             "fine-tuning",
             ERROR,
-            "fine_tune_checkpoint %s cannot be read: %s." % (checkpoint, problem),
+            f"fine_tune_checkpoint {checkpoint} cannot be read: {problem}.",
             "Download it again, or set FINE_TUNE_CHECKPOINT to another, or to none.",
             SETTINGS_REFUSED,
         )
     return Line(
         "fine-tuning",
         OK,
-        "%s can be read: %d variables. How many fit is said when the graph is built."
-        % (checkpoint, len(checkpoint_files.read_index(checkpoint).entries)),
+        f"{checkpoint} can be read: {len(checkpoint_files.read_index(checkpoint).entries)} variables. How "
+        "many fit is said when the graph is built.",
     )
 
 
@@ -345,14 +343,14 @@ def _run_dir(folder, config, settings):
     parent = _existing(folder)
     if os.path.isdir(parent) and not os.access(parent, os.W_OK | os.X_OK):
         raise Refused(
-            "RUN_DIR=%s cannot be written." % folder,
+            f"RUN_DIR={folder} cannot be written.",
             "Choose a folder that belongs to you, or change its owner.",
             PREFLIGHT_FAILED,
         )
     torn = runs.torn_checkpoints(folder)
     if torn:
-        return Line("RUN_DIR", WARNING, " ".join(torn), "Training goes on from step %d." % step)
-    return Line("RUN_DIR", OK, "%s: %s." % (folder, "goes on from step %d" % step if step else "a new run"))
+        return Line("RUN_DIR", WARNING, " ".join(torn), f"Training goes on from step {step}.")
+    return Line("RUN_DIR", OK, "%s: %s." % (folder, f"goes on from step {step}" if step else "a new run"))
 
 
 def disk(folder, config, settings):
@@ -360,16 +358,12 @@ def disk(folder, config, settings):
     free = runs.free_bytes(_existing(folder))
     size, how, exact = checkpoint_size.estimate(config, folder)
     if size is None:
-        return Line("disk", OK, "%s free; %s." % (_megabytes(free), how))
+        return Line("disk", OK, f"{_megabytes(free)} free; {how}.")
     missing = max(settings.keep_checkpoints + 1 - len(runs.checkpoints(folder)), 1)
     needed = missing * size + runs.ROOM_TO_START_BYTES
-    text = "%s free; %d more checkpoint%s of %s (%s) and the log need about %s." % (
-        _megabytes(free),
-        missing,
-        "" if missing == 1 else "s",
-        _megabytes(size),
-        how,
-        _megabytes(needed),
+    text = (
+        f"{_megabytes(free)} free; {missing} more checkpoint{'' if missing == 1 else 's'} of {_megabytes(size)} ({how}) "
+        f"and the log need about {_megabytes(needed)}."
     )
     if free >= needed:
         return Line("disk", OK, text)
@@ -386,7 +380,7 @@ def _existing(path):
 
 
 def _megabytes(size):
-    return "%d MB" % (size // 2**20)
+    return f"{size // 2**20} MB"
 
 
 def _table(report):

@@ -106,7 +106,7 @@ class StepHook(tf.train.SessionRunHook):
         if not math.isfinite(loss):
             self._console.end_progress()
             self._name_the_pictures()
-            raise diverged.refused("the loss at step %d is %s" % (self.step, loss), self._run_dir, self._console.say)
+            raise diverged.refused(f"the loss at step {self.step} is {loss}", self._run_dir, self._console.say)
         self.last_loss = loss
         self._health.beat("training")
         self._name_idle_gpus()
@@ -142,7 +142,7 @@ class StepHook(tf.train.SessionRunHook):
         now = self._clock()
         if self.first_step_secs is None:
             self.first_step_secs = now - self._began
-            self._console.say("First step after %s." % duration(self.first_step_secs))
+            self._console.say(f"First step after {duration(self.first_step_secs)}.")
             return
         self._gpu_watch.step(self._step_began, now)
         self._recent.append((now, self.step, waited))
@@ -152,13 +152,13 @@ class StepHook(tf.train.SessionRunHook):
     def _text(self, loss):
         rate = self.images_per_sec()
         if rate is None:
-            return "loss %.3f" % loss
+            return f"loss {loss:.3f}"
         left = (self._total_steps - self.step) * self._batch_size / rate
         waits = self._input_wait_percent()
         return "loss %.3f  %.1f images/s%s%s  %s left" % (
             loss,
             rate,
-            "" if waits is None else "  input wait %.0f %%" % waits,
+            "" if waits is None else f"  input wait {waits:.0f} %",
             gpu_use.text(self.gpu_uses()),
             duration(left),
         )
@@ -175,7 +175,7 @@ class StepHook(tf.train.SessionRunHook):
                 % (
                     entry,
                     percent,
-                    "" if waits is None else " (input wait %.0f %%)" % waits,
+                    "" if waits is None else f" (input wait {waits:.0f} %)",
                     "Its input is too slow: more CPU cores, a faster disk or smaller pictures help."
                     if waits is not None and waits >= MUCH_WAITING_PERCENT
                     else "Its share of the work may be too small: a larger BATCH_SIZE gives it more, a smaller NUM_GPUS leaves "
@@ -191,10 +191,10 @@ class StepHook(tf.train.SessionRunHook):
                 more = len(ids) - PICTURES_SHOWN
                 self._console.say(
                     "Pictures of step %d: %s%s."
-                    % (step, ", ".join(ids[:PICTURES_SHOWN]), " and %d more, in train.log" % more if more > 0 else "")
+                    % (step, ", ".join(ids[:PICTURES_SHOWN]), f" and {more} more, in train.log" if more > 0 else "")
                 )
                 if more > 0:
-                    self._console.log("All pictures of step %d: %s" % (step, ", ".join(ids)))
+                    self._console.log(f"All pictures of step {step}: {', '.join(ids)}")
 
     def _write_metrics(self, loss, force=False):
         now = self._clock()
@@ -212,9 +212,9 @@ class StepHook(tf.train.SessionRunHook):
         for tag, value in sorted(self._values.items()):
             # Not rounded to a number of places: learning rates are small.
             if tag.startswith(scalars.LEARNING_RATE):
-                record["learning_rate"] = float("%.6g" % value)
+                record["learning_rate"] = float(f"{value:.6g}")
             else:
-                record.setdefault("losses", {})[tag[len(scalars.LOSSES) :]] = float("%.6g" % value)
+                record.setdefault("losses", {})[tag[len(scalars.LOSSES) :]] = float(f"{value:.6g}")
         uses = self.gpu_uses()
         if uses:
             record["gpus"] = [
@@ -264,10 +264,10 @@ class CheckpointHook(tf.train.CheckpointSaverHook):
         if free < needed:
             newest = newest_checkpoint(self._checkpoint_dir)
             raise Refused(
-                "The disk is full: %s has %d MB free, and the checkpoint of step %d needs %d MB."
-                % (self._checkpoint_dir, free // 2**20, step, needed // 2**20),
-                "Free some space and run the same command again: it goes on from %s."
-                % (newest[0] if newest else "the start"),
+                f"The disk is full: {self._checkpoint_dir} has {free // 2**20} MB free, and the checkpoint of "
+                f"step {step} needs {needed // 2**20} MB.",
+                "Free some space and run the same command again: it goes on from "
+                f"{newest[0] if newest else 'the start'}.",
                 PREFLIGHT_FAILED,
             )
         stop = super(CheckpointHook, self)._save(session, step)

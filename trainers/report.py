@@ -27,7 +27,7 @@ def rewrite(settings, console, arguments):
     """`entrypoint.py report`: the page of RUN_DIR anew, for instance after a kill. Returns the exit code, 0."""
     refuse_arguments("report", arguments)
     console.say(
-        "Wrote %s." % write(settings.run_dir or runs.default(datasets.locate(settings)[0], settings.trainer.value))
+        f"Wrote {write(settings.run_dir or runs.default(datasets.locate(settings)[0], settings.trainer.value))}."
     )
     return 0
 
@@ -43,16 +43,15 @@ def write(run_dir):
         content = page(stories.read(run_dir))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Refused(
-            "What %s holds is not as a training or an evaluation wrote it (%s: %s)."
-            % (run_dir, type(error).__name__, error),
-            "Take %s and %s from a backup." % (runs.MANIFEST, os.path.join(evaluation.FOLDER, evaluation.METRICS)),
+            f"What {run_dir} holds is not as a training or an evaluation wrote it ({type(error).__name__}: {error}).",
+            f"Take {runs.MANIFEST} and {os.path.join(evaluation.FOLDER, evaluation.METRICS)} from a backup.",
             PREFLIGHT_FAILED,
         )
     try:
         files.write(path, content.encode("utf-8", "replace"))
     except OSError as error:
         raise Refused(
-            "%s cannot be written: %s." % (path, error.strerror),
+            f"{path} cannot be written: {error.strerror}.",
             "Free some space, or make the folder writable.",
             PREFLIGHT_FAILED,
         )
@@ -67,12 +66,12 @@ def try_write(run_dir, console, say=True):
     try:
         path = write(run_dir)
         if say:
-            console.say("The report is %s." % path)
+            console.say(f"The report is {path}.")
     except Exception as error:  # whatever it is, how the training or evaluation ended is not changed by it
         console.log_traceback()
         console.say(
             "The report could not be written: %s"
-            % (error.what if isinstance(error, Refused) else "%s: %s." % (type(error).__name__, error))
+            % (error.what if isinstance(error, Refused) else f"{type(error).__name__}: {error}.")
         )
 
 
@@ -121,13 +120,9 @@ def _head(story, title):
     told = story.manifest
     settings, devices = told.get("settings", {}), told.get("devices", {})
     count, kind = devices.get("count"), "GPU" if devices.get("kind") == "gpu" else "virtual CPU device"
-    sentence = "%s on %s, with the %s trainer on %s %s%s" % (
-        stories.extractor(told) or "A model",
-        stories.field(told, "dataset", "name") or "unknown data",
-        settings.get("trainer", "?"),
-        count if count is not None else "?",
-        kind,
-        "" if count == 1 else "s",
+    sentence = (
+        f"{stories.extractor(told) or 'A model'} on {stories.field(told, 'dataset', 'name') or 'unknown data'}, "
+        f"with the {settings.get('trainer', '?')} trainer on {count if count is not None else '?'} {kind}{'' if count == 1 else 's'}"
     )
     written = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
     return '<header><h1>%s <span class="outcome %s">%s</span></h1><p>%s.</p><p class="quiet">%s</p></header>' % (
@@ -135,7 +130,7 @@ def _head(story, title):
         colour,
         html.escape(said),
         html.escape(sentence),
-        html.escape("%s This page was written %s." % (_how_it_ended(story), written)),
+        html.escape(f"{_how_it_ended(story)} This page was written {written}."),
     )
 
 
@@ -151,14 +146,14 @@ def _how_it_ended(story):
     code = told.get("exit_code")
     return "Ended %s%s." % (
         _when(told.get("ended")) or "at an unknown time",
-        "" if code is None else " with exit code %s" % code,
+        "" if code is None else f" with exit code {code}",
     )
 
 
 def _tiles(story):
     last = story.records[-1] if story.records else None
     step, total = stories.last_step(story), stories.config_value(story.manifest, "num_steps")
-    tiles = [("Step", "-" if step is None else "%d" % step, "of %s" % total if total else "")]
+    tiles = [("Step", "-" if step is None else f"{step}", f"of {total}" if total else "")]
     for entry in [story.best or (story.evaluations[-1] if story.evaluations else None)]:
         if entry is not None:
             metrics = entry["metrics"]
@@ -166,7 +161,7 @@ def _tiles(story):
                 (
                     "COCO mAP",
                     _text(metrics.get(evaluation.MAP)),
-                    "mAP@.5IOU %s, step %d" % (_text(metrics.get(evaluation.MAP50)), entry["step"]),
+                    f"mAP@.5IOU {_text(metrics.get(evaluation.MAP50))}, step {entry['step']}",
                 )
             )
             if evaluation.MASK_MAP in metrics:
@@ -174,17 +169,17 @@ def _tiles(story):
                     (
                         "Mask COCO mAP",
                         _text(metrics[evaluation.MASK_MAP]),
-                        "mAP@.5IOU %s" % (_text(metrics.get(evaluation.MASK_MAP50))),
+                        f"mAP@.5IOU {_text(metrics.get(evaluation.MASK_MAP50))}",
                     )
                 )
     if last is not None and last.loss is not None:
-        tiles.append(("Loss", "%.3f" % last.loss, "at step %d" % last.step))
+        tiles.append(("Loss", f"{last.loss:.3f}", f"at step {last.step}"))
     rates = [record.images_per_sec for record in story.records if record.images_per_sec]
     if rates:
-        tiles.append(("Images/s", "%.1f" % statistics.median(rates), "median, all devices"))
+        tiles.append(("Images/s", f"{statistics.median(rates):.1f}", "median, all devices"))
     waits = [share for share in stories.wait_shares(story) if share is not None]
     if waits:
-        tiles.append(("Input wait", "%.0f %%" % statistics.median(waits), "of a step, median"))
+        tiles.append(("Input wait", f"{statistics.median(waits):.0f} %", "of a step, median"))
     secs = [stories.secs(start) for start in stories.all_starts(story.manifest)]
     if any(secs):
         known = len([one for one in secs if one is not None])
@@ -194,9 +189,9 @@ def _tiles(story):
                 duration(sum(filter(None, secs))),
                 "from start to end"
                 if len(secs) == 1
-                else "in %d starts" % known
+                else f"in {known} starts"
                 if known == len(secs)
-                else "in %d of %d starts; the others did not write down their end" % (known, len(secs)),
+                else f"in {known} of {len(secs)} starts; the others did not write down their end",
             )
         )
     return '<dl class="tiles">%s</dl>' % "".join(
@@ -229,8 +224,8 @@ def _curves(story):
             % (story.unreadable, *(("", runs.METRICS, "is") if story.unreadable == 1 else ("s", runs.METRICS, "are")))
         )
     return '<section><h2>Curves</h2><div class="curves">%s</div>%s</section>' % (
-        "".join("<figure>%s</figure>" % one for one in drawn),
-        "".join('<p class="quiet">%s</p>' % html.escape(note) for note in notes),
+        "".join(f"<figure>{one}</figure>" for one in drawn),
+        "".join(f'<p class="quiet">{html.escape(note)}</p>' for note in notes),
     )
 
 
@@ -272,7 +267,7 @@ def _gpu_charts(story, steps):
     def lines(index, factor):
         return [
             charts.Line(
-                "GPU %d" % gpu,
+                f"GPU {gpu}",
                 steps,
                 [
                     record.gpus[gpu][index] * factor
@@ -294,16 +289,15 @@ def _evaluations(story):
     names = [("COCO mAP", evaluation.MAP), ("mAP@.5IOU", evaluation.MAP50)]
     names += [("mask COCO mAP", evaluation.MASK_MAP), ("mask mAP@.5IOU", evaluation.MASK_MAP50)] if masks else []
     rows = [
-        ["%d%s" % (entry["step"], " (best, kept)" if entry is story.best else "")]
+        [f"{entry['step']}{' (best, kept)' if entry is story.best else ''}"]
         + [_text(entry["metrics"].get(name)) for _, name in names]
-        + ["%s of %s" % (entry.get("images", "?"), entry.get("images_expected", "?")), entry.get("weights", "?")]
+        + [f"{entry.get('images', '?')} of {entry.get('images_expected', '?')}", entry.get("weights", "?")]
         for entry in reversed(story.evaluations)
     ]
     of_class = story.best or story.evaluations[-1]
-    return "<section><h2>Evaluation</h2>%s<h3>By class, step %d</h3>%s</section>" % (
-        _table(["step"] + [label for label, _ in names] + ["pictures", "weights"], rows),
-        of_class["step"],
-        _by_class(story, of_class),
+    return (
+        f"<section><h2>Evaluation</h2>{_table(['step'] + [label for label, _ in names] + ['pictures', 'weights'], rows)}<h3>By "
+        f"class, step {of_class['step']}</h3>{_by_class(story, of_class)}</section>"
     )
 
 
@@ -315,9 +309,7 @@ def _by_class(story, entry):
     rows = [[name] + [_text(entry[key].get(name)) for key, _ in columns] for name in order]
     classes = stories.field(story.manifest, "dataset", "classes") or []
     without = len(set(classes) - names)
-    note = (
-        '<p class="quiet">%d of %d classes have no validation box.</p>' % (without, len(classes)) if (without) else ""
-    )
+    note = f'<p class="quiet">{without} of {len(classes)} classes have no validation box.</p>' if (without) else ""
     return (_table(["class"] + [heading for _, heading in columns], rows) if rows else "") + note
 
 
@@ -325,9 +317,8 @@ def _pictures(story):
     if not story.drawing:
         return ""
     return (
-        '<section><h2>Pictures, step %d</h2><p class="quiet">Solid: detections. Dashed: what is true.</p>'
-        '<img alt="Detections drawn on validation pictures" src="data:image/png;base64,%s"></section>'
-        % (story.drawn_step, base64.b64encode(story.drawing).decode("ascii"))
+        f'<section><h2>Pictures, step {story.drawn_step}</h2><p class="quiet">Solid: detections. Dashed: '
+        f'what is true.</p><img alt="Detections drawn on validation pictures" src="data:image/png;base64,{base64.b64encode(story.drawing).decode("ascii")}"></section>'
     )
 
 
@@ -351,9 +342,7 @@ def _starts(story):
                 "" if code is None else str(code),
             ]
         )
-    return "<section><h2>Starts</h2>%s</section>" % _table(
-        ["started", "took", "from step", "to step", "outcome", "exit code"], rows
-    )
+    return f"<section><h2>Starts</h2>{_table(['started', 'took', 'from step', 'to step', 'outcome', 'exit code'], rows)}</section>"
 
 
 def _data(story):
@@ -367,15 +356,15 @@ def _data(story):
                 split,
                 str(sum(shard.get("examples", 0) for shard in shards)),
                 str(len(shards)),
-                "%.1f MB" % (sum(shard.get("bytes", 0) for shard in shards) / 1e6),
+                f"{sum((shard.get('bytes', 0) for shard in shards)) / 1000000.0:.1f} MB",
             ]
         )
-        checksums += ["%s  %s" % (shard.get("sha256", "?"), shard.get("file", "?")) for shard in shards]
+        checksums += [f"{shard.get('sha256', '?')}  {shard.get('file', '?')}" for shard in shards]
     classes = data.get("classes", [])
     return "<section><h2>Data</h2>%s%s%s%s</section>" % (
         _pairs([("dataset", data.get("name")), ("folder", data.get("folder"))]),
         _table(["split", "pictures", "shards", "size"], rows),
-        _details("%d classes" % len(classes), "\n".join(map(str, classes))),
+        _details(f"{len(classes)} classes", "\n".join(map(str, classes))),
         _details("Checksums (sha256)", "\n".join(checksums)),
     )
 
@@ -391,7 +380,7 @@ def _settings(story):
     return "<section><h2>Settings</h2>%s%s%s%s%s</section>" % (
         _pairs([("config", told.get("config_file")), ("command", told.get("command"))]),
         "<h3>Changed in the config</h3><ul>%s</ul>"
-        % "".join("<li>%s</li>" % html.escape(str(change)) for change in changes)
+        % "".join(f"<li>{html.escape(str(change))}</li>" for change in changes)
         if changes
         else "",
         "<h3>Settings, defaults included</h3>",
@@ -416,7 +405,7 @@ def _made_of(story):
             " ".join(
                 filter(
                     None,
-                    [code.get("commit"), "with %d changed files" % len(code["changed"]) if code.get("changed") else ""],
+                    [code.get("commit"), f"with {len(code['changed'])} changed files" if code.get("changed") else ""],
                 )
             )
             if isinstance(code, dict)
@@ -438,28 +427,24 @@ def _when(text):
 
 
 def _text(value):
-    return "-" if value is None else str(value) if isinstance(value, (int, str)) else "%.3f" % value
+    return "-" if value is None else str(value) if isinstance(value, (int, str)) else f"{value:.3f}"
 
 
 def _table(headings, rows):
     """Every column but the first is numbers or short words, and stands to the right."""
     return '<div class="wide"><table><thead><tr>%s</tr></thead><tbody>%s</tbody></table></div>' % (
-        "".join("<th>%s</th>" % html.escape(heading) for heading in headings),
-        "".join("<tr>%s</tr>" % "".join("<td>%s</td>" % html.escape(cell) for cell in row) for row in rows),
+        "".join(f"<th>{html.escape(heading)}</th>" for heading in headings),
+        "".join("<tr>%s</tr>" % "".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows),
     )
 
 
 def _pairs(rows):
     return '<dl class="pairs">%s</dl>' % "".join(
-        "<dt>%s</dt><dd>%s</dd>" % (html.escape(name), html.escape(str(value)))
+        f"<dt>{html.escape(name)}</dt><dd>{html.escape(str(value))}</dd>"
         for name, value in rows
         if value not in (None, "")
     )
 
 
 def _details(summary, text):
-    return (
-        "<details><summary>%s</summary><pre>%s</pre></details>" % (html.escape(summary), html.escape(text))
-        if text
-        else ""
-    )
+    return f"<details><summary>{html.escape(summary)}</summary><pre>{html.escape(text)}</pre></details>" if text else ""

@@ -27,7 +27,7 @@ _LOCKS = []
 
 def default(dataset_name, trainer):
     """`runs/<dataset>-<trainer>`."""
-    return os.path.join("runs", "%s-%s" % (dataset_name, trainer))
+    return os.path.join("runs", f"{dataset_name}-{trainer}")
 
 
 def checkpoints(folder):
@@ -55,11 +55,11 @@ def torn_checkpoints(folder):
         for step in checkpoint_files.steps(folder)
         if newest is None or step > newest[1]
     ]
-    return ["Checkpoint %s cannot be read: %s." % (_prefix(folder, step), why) for step, why in torn if why]
+    return [f"Checkpoint {_prefix(folder, step)} cannot be read: {why}." for step, why in torn if why]
 
 
 def _prefix(folder, step):
-    return os.path.join(folder, "model.ckpt-%d" % step)
+    return os.path.join(folder, f"model.ckpt-{step}")
 
 
 def prepare(folder, config, settings, say=lambda sentence: None):
@@ -95,28 +95,28 @@ def check(folder, config, settings):
     newest = newest_checkpoint(folder)
     elsewhere = "Set RUN_DIR to another folder, or delete this one."
     if not _is_our_manifest(os.path.join(folder, MANIFEST)):
-        raise Refused("%s holds a run.json of something else." % folder, elsewhere)
+        raise Refused(f"{folder} holds a run.json of something else.", elsewhere)
     if not _is_ours(folder) and _holds_a_checkpoint(folder):
-        raise Refused("%s holds checkpoints of something else (no run.json beside them)." % folder, elsewhere)
+        raise Refused(f"{folder} holds checkpoints of something else (no run.json beside them).", elsewhere)
     if newest and settings.resume.value == "never":
-        raise Refused("%s holds a run at step %d, and RESUME=never." % (folder, newest[1]), elsewhere)
+        raise Refused(f"{folder} holds a run at step {newest[1]}, and RESUME=never.", elsewhere)
     if not newest and settings.resume.value == "require":
         raise Refused(
-            "RESUME=require, but %s holds no checkpoint." % folder,
+            f"RESUME=require, but {folder} holds no checkpoint.",
             "Set RUN_DIR to the run to go on with, or leave RESUME out.",
         )
     if newest:
         before = pipeline.parse(os.path.join(folder, CONFIG))
         differences = pipeline.differing_fields(before.model, config.model, "model.")
         if differences:
-            raise Refused("%s holds a run of another model: %s." % (folder, ", ".join(differences)), elsewhere)
+            raise Refused(f"{folder} holds a run of another model: {', '.join(differences)}.", elsewhere)
         names = [entry.name for entry in checkpoint_files.read_index(newest[0]).entries]
         missing = new_variables.fields(before, config, names)
         if missing:
             raise Refused(
-                "%s holds a run without what this config trains: %s." % (folder, ", ".join(missing)),
-                "Set that back, or begin a new run from its weights: FINE_TUNE_CHECKPOINT=%s and "
-                "another RUN_DIR." % newest[0],
+                f"{folder} holds a run without what this config trains: {', '.join(missing)}.",
+                f"Set that back, or begin a new run from its weights: FINE_TUNE_CHECKPOINT={newest[0]} and "
+                "another RUN_DIR.",
             )
     return newest[1] if newest else 0
 
@@ -145,24 +145,16 @@ def _set_torn_checkpoints_aside(folder, say):
         for path in checkpoint_files.files_of(prefix):
             os.replace(path, os.path.join(folder, TORN + os.path.basename(path)))
         say(
-            "Checkpoint %s cannot be read: %s. It is kept as %s*; %s."
-            % (
-                prefix,
-                why,
-                os.path.join(folder, TORN + os.path.basename(prefix)),
-                "the one before it is taken"
-                if newest and newest[1] < step
-                else "there is none before it"
-                if newest is None
-                else "newer ones are whole",
-            )
+            f"Checkpoint {prefix} cannot be read: {why}. It is kept as "
+            f"{os.path.join(folder, TORN + os.path.basename(prefix))}*; "
+            f"{'the one before it is taken' if newest and newest[1] < step else 'there is none before it' if newest is None else 'newer ones are whole'}."
         )
 
 
 def remove_half_written(folder):
     """Removes what a save that was killed or found no space left behind: parts that belong to no index."""
     files.remove_temporaries(folder)
-    with_index = {"model.ckpt-%d" % step for step in checkpoint_files.steps(folder)}
+    with_index = {f"model.ckpt-{step}" for step in checkpoint_files.steps(folder)}
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
         part = re.match(r"(model\.ckpt-\d+)(\.meta|\.data-\d+-of-\d+)$", name)
@@ -190,10 +182,10 @@ def _create_and_lock(folder, say):
         os.makedirs(folder, exist_ok=True)
         lock = open(os.path.join(folder, ".lock"), "w")
     except (FileExistsError, NotADirectoryError):
-        raise Refused("RUN_DIR=%s is not a folder." % folder, "Choose another name.", PREFLIGHT_FAILED)
+        raise Refused(f"RUN_DIR={folder} is not a folder.", "Choose another name.", PREFLIGHT_FAILED)
     except OSError as error:
         raise Refused(
-            "RUN_DIR=%s cannot be written: %s." % (folder, error.strerror),
+            f"RUN_DIR={folder} cannot be written: {error.strerror}.",
             "Choose a folder that belongs to you, or change its owner.",
             PREFLIGHT_FAILED,
         )
@@ -202,14 +194,14 @@ def _create_and_lock(folder, say):
             raise another_training(folder)
     except OSError as error:
         # Some network file systems have no locks.
-        say("%s cannot be locked (%s): nothing will stop a second training in it." % (folder, error.strerror))
+        say(f"{folder} cannot be locked ({error.strerror}): nothing will stop a second training in it.")
     _LOCKS.append(lock)  # held until the process ends, however it ends
 
 
 def another_training(folder):
     """The Refused for a RUN_DIR in use."""
     return Refused(
-        "Another training is running in %s." % folder,
+        f"Another training is running in {folder}.",
         "Wait for it, stop it, or set RUN_DIR to another folder.",
         PREFLIGHT_FAILED,
     )
@@ -236,7 +228,7 @@ def check_free_space(folder, needed_bytes):
     free = free_bytes(folder)
     if free < needed_bytes:
         raise Refused(
-            "%s has %d MB free; this run needs about %d MB." % (folder, free // 2**20, needed_bytes // 2**20),
+            f"{folder} has {free // 2**20} MB free; this run needs about {needed_bytes // 2**20} MB.",
             "Free some space, set RUN_DIR to another disk, or lower KEEP_CHECKPOINTS.",
             PREFLIGHT_FAILED,
         )

@@ -213,7 +213,7 @@ class SettingsRefused(Refused):
 
     def __init__(self, errors):
         self.errors = errors
-        count = "%d setting%s refused:" % (len(errors), " is" if len(errors) == 1 else "s are")
+        count = f"{len(errors)} setting{' is' if len(errors) == 1 else 's are'} refused:"
         super(SettingsRefused, self).__init__(
             "\n  ".join([count] + errors), "The settings are explained in docs/settings.md."
         )
@@ -252,7 +252,7 @@ def read(environ=None):
 
 def _unsupported(environ):
     return [
-        "%s=%s: %s." % (name, environ[name].strip(), why)
+        f"{name}={environ[name].strip()}: {why}."
         for name, (neutral, why) in sorted(NOT_SUPPORTED.items())
         if environ.get(name, "").strip() not in ("", neutral)
     ]
@@ -269,7 +269,7 @@ def _near_misses(environ):
         # LOGNAME, RUNNER_DIR and CUDA_DEVICE_ORDER are not (tests/trainers/test_settings.py).
         near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.87)
         if near:
-            errors.append("%s=%s: there is no such setting; did you mean %s?" % (name, environ[name], near[0]))
+            errors.append(f"{name}={environ[name]}: there is no such setting; did you mean {near[0]}?")
     return errors
 
 
@@ -279,39 +279,39 @@ def _explain(error, given):
     if error["type"] == "type_error.enum":
         choices = [choice.value for choice in error["ctx"]["enum_values"]]
         near = difflib.get_close_matches(value, choices, n=1)
-        hint = "; did you mean %s?" % near[0] if near else "."
-        return "%s=%s: choose one of %s%s" % (name, value, ", ".join(choices), hint)
+        hint = f"; did you mean {near[0]}?" if near else "."
+        return f"{name}={value}: choose one of {', '.join(choices)}{hint}"
     if error["type"] == "value_error.number.not_ge":
-        return "%s=%s: must be %s or more." % (name, value, error["ctx"]["limit_value"])
+        return f"{name}={value}: must be {error['ctx']['limit_value']} or more."
     if error["type"] == "value_error.number.not_le":
-        return "%s=%s: must be %s or less." % (name, value, error["ctx"]["limit_value"])
+        return f"{name}={value}: must be {error['ctx']['limit_value']} or less."
     if error["type"] == "type_error.integer":
-        return "%s=%s: must be a whole number." % (name, value)
+        return f"{name}={value}: must be a whole number."
     if error["type"] == "type_error.bool":
-        return "%s=%s: must be 0 or 1." % (name, value)
-    return "%s=%s: %s." % (name, value, error["msg"])
+        return f"{name}={value}: must be 0 or 1."
+    return f"{name}={value}: {error['msg']}."
 
 
 def _contradictions(given):
     errors = []
     for one, other in (("BATCH_SIZE", "BATCH_SIZE_PER_GPU"), ("CHECKPOINT_EVERY_STEPS", "CHECKPOINT_EVERY_SECS")):
         if one in given and other in given:
-            errors.append("%s and %s are both set: set one of them." % (one, other))
+            errors.append(f"{one} and {other} are both set: set one of them.")
     if given.get("TRAINER", "").strip() == "clone":
         errors += [
-            "%s=%s has no meaning with TRAINER=clone: leave it out." % (name, given[name])
+            f"{name}={given[name]} has no meaning with TRAINER=clone: leave it out."
             for name in ("ALL_REDUCE", "ALL_REDUCE_PACKS")
             if name in given
         ]
     elif given.get("PS_TASKS", "").strip().lstrip("0").isdigit():
         errors.append(
-            "PS_TASKS=%s: the mirrored trainer keeps the variables on its devices; set TRAINER=clone, or "
-            "leave PS_TASKS out." % given["PS_TASKS"]
+            f"PS_TASKS={given['PS_TASKS']}: the mirrored trainer keeps the variables on its devices; set "
+            "TRAINER=clone, or leave PS_TASKS out."
         )
     if "SEED" in given and given.get("PS_TASKS", "").strip().lstrip("0").isdigit():
         errors.append(
-            "SEED=%s with PS_TASKS=%s: nobody has shown that such runs repeat; leave one of them out."
-            % (given["SEED"], given["PS_TASKS"])
+            f"SEED={given['SEED']} with PS_TASKS={given['PS_TASKS']}: nobody has shown that such runs repeat; "
+            "leave one of them out."
         )
     return errors
 
@@ -345,7 +345,7 @@ def env_example():
         "",
     ]
     for name, default, text in _all_settings():
-        lines += ["# %s" % text, "#%s=%s" % (name, default), ""]
+        lines += [f"# {text}", f"#{name}={default}", ""]
     return "\n".join(lines)
 
 
@@ -361,11 +361,11 @@ def markdown():
         "|---|---|---|",
     ]
     for name, default, text in _all_settings():
-        lines.append("| `%s` | %s | %s |" % (name, "`%s`" % default if default else "–", text))
+        lines.append("| `%s` | %s | %s |" % (name, f"`{default}`" if default else "–", text))
     lines += [
         "",
         "Refused by this version, so that nothing is read and ignored: %s."
-        % ", ".join("`%s`" % name for name in sorted(NOT_SUPPORTED)),
+        % ", ".join(f"`{name}`" for name in sorted(NOT_SUPPORTED)),
         "",
     ]
     return "\n".join(lines)

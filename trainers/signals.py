@@ -59,7 +59,7 @@ class StopRequest(object):
         if self.requested or not self.in_steps:
             # Nothing to save but between the first step and the last; and who asks twice does not want to wait.
             # TensorFlow's threads would hold up a normal exit.
-            self._say("Stopped at once." if self.in_steps else "Stopped at once: %s." % self._kept)
+            self._say("Stopped at once." if self.in_steps else f"Stopped at once: {self._kept}.")
             finish_or_leave(lambda: self._before_exit(number), LAST_WORDS_SECS)
             os._exit(128 + number)
         self.requested = number

@@ -67,7 +67,7 @@ def read(run_dir):
     """The Story of a run. Raises Refused."""
     told = read_json(os.path.join(run_dir, runs.MANIFEST))
     if not isinstance(told, dict):
-        raise Refused("%s holds no run (no %s in it)." % (run_dir, runs.MANIFEST), "Name the folder of a run.")
+        raise Refused(f"{run_dir} holds no run (no {runs.MANIFEST} in it).", "Name the folder of a run.")
     records, unreadable = _records(os.path.join(run_dir, runs.METRICS))
     measured = read_json(os.path.join(run_dir, evaluation.FOLDER, evaluation.METRICS)) or {}
     entries = measured.get("evaluations", [])

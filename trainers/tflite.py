@@ -14,7 +14,7 @@ from trainers.errors import FAILED, Refused
 
 INPUT = "normalized_input_image_tensor"
 POSTPROCESS = "TFLite_Detection_PostProcess"
-OUTPUTS = [POSTPROCESS] + ["%s:%d" % (POSTPROCESS, number) for number in range(1, 4)]
+OUTPUTS = [POSTPROCESS] + [f"{POSTPROCESS}:{number}" for number in range(1, 4)]
 
 
 class Input(NamedTuple):
@@ -63,11 +63,11 @@ def normalisation(config):
     scale = (white - black) / 255
     if np.abs(black + 100 * scale - grey).max() > 1e-4:
         raise Refused(
-            "The input of %s is not normalised linearly, so no TFLite file can be made."
-            % config.model.ssd.feature_extractor.type,
+            f"The input of {config.model.ssd.feature_extractor.type} is not normalised linearly, so no TFLite "
+            "file can be made.",
             "Export with --no-tflite.",
         )
-    return [float("%.7g" % value) for value in scale], [float("%.7g" % value) for value in black]
+    return [float(f"{value:.7g}") for value in scale], [float(f"{value:.7g}") for value in black]
 
 
 def write(config, checkpoint, path):
@@ -115,7 +115,7 @@ def _convert(graph, shape, scale, offset, quantised):
     # As installed it is a script, found on PATH only where the environment is activated.
     main = "'from tensorflow.lite.toco.python.toco_from_protos import main; main()'"
     convert._toco_from_proto_bin = (  # pylint: disable=protected-access; TensorFlow is pinned
-        "%s -c %s" % (shlex.quote(sys.executable), main)
+        f"{shlex.quote(sys.executable)} -c {main}"
     )
     converter = tf.lite.TFLiteConverter.from_frozen_graph(graph, [INPUT], OUTPUTS, {INPUT: shape})
     converter.allow_custom_ops = True
@@ -127,7 +127,7 @@ def _convert(graph, shape, scale, offset, quantised):
         return converter.convert()
     except convert.ConverterError as error:
         raise Refused(
-            "TensorFlow's converter cannot make a TFLite file of this model: %s." % _reason(str(error)),
+            f"TensorFlow's converter cannot make a TFLite file of this model: {_reason(str(error))}.",
             "Export with --no-tflite; the log has all that it says.",
             FAILED,
         )

@@ -43,13 +43,13 @@ def train(settings, console, arguments):
     start_step = runs.prepare(folder, config, settings, console.say)
     if start_step >= config.train_config.num_steps:
         console.say(
-            "This run is finished: %s holds step %d, and %d steps were asked for. No step is taken."
-            % (folder, start_step, config.train_config.num_steps)
+            f"This run is finished: {folder} holds step {start_step}, and {config.train_config.num_steps} "
+            "steps were asked for. No step is taken."
         )
         manifest.finish(folder, "finished", start_step, 0)
         return _afterwards(settings, console, folder)
     for line in looked.warnings:
-        console.say("%s %s" % (line.text, line.do))
+        console.say(f"{line.text} {line.do}")
     _say_what_will_happen(console, settings, devices, dataset, config_path, config, changes, folder, start_step)
     runs.write_config(folder, config)
     if start_step:
@@ -72,7 +72,7 @@ def _afterwards(settings, console, folder):
     """What follows the last step: the evaluation, or a word on where the checkpoints are."""
     if settings.eval_at_end:
         _become_the_evaluation(settings, console, folder)
-    console.say("The checkpoints are in %s." % folder)
+    console.say(f"The checkpoints are in {folder}.")
     return 0
 
 
@@ -80,31 +80,24 @@ def _say_what_will_happen(console, settings, devices, dataset, config_path, conf
     train_config = config.train_config
     name = pipeline.model_of(config).feature_extractor.type
     console.say(
-        "Training %s on %s (%d pictures, %d classes; %s) with the %s trainer."
-        % (
-            name,
-            dataset.name,
-            dataset.examples("train"),
-            len(dataset.classes),
-            dataset.found_how,
-            settings.trainer.value,
-        )
+        f"Training {name} on {dataset.name} ({dataset.examples('train')} pictures, {len(dataset.classes)} "
+        f"classes; {dataset.found_how}) with the {settings.trainer.value} trainer."
     )
     where = (
-        "%d GPU%s" % (devices.count, "s" if devices.count > 1 else "")
+        f"{devices.count} GPU{'s' if devices.count > 1 else ''}"
         if devices.kind == "gpu"
-        else ("%d virtual CPU device%s, no GPU" % (devices.count, "s" if devices.count > 1 else ""))
+        else (f"{devices.count} virtual CPU device{'s' if devices.count > 1 else ''}, no GPU")
     )
     rate = pipeline.initial_rate(config)
     servers = settings.ps_tasks
-    held = "variables on %d parameter server%s; " % (servers, "s" if servers > 1 else "") if servers else ""
+    held = f"variables on {servers} parameter server{'s' if servers > 1 else ''}; " if servers else ""
     console.say(
         "%s; %s%s%s; moving average %s."
         % (
             where[0].upper() + where[1:],
             held,
             pipeline.batch_line(config, devices),
-            "; learning rate %.4g" % rate if rate else "",
+            f"; learning rate {rate:.4g}" if rate else "",
             "on" if train_config.optimizer.use_moving_average else "off",
         )
     )
@@ -113,22 +106,18 @@ def _say_what_will_happen(console, settings, devices, dataset, config_path, conf
     for caution in batch_norm.cautions(config, devices.count):
         console.say("  " + caution)
     console.say(
-        "Config %s; everything goes to %s, TensorFlow's own log to %s."
-        % (
-            os.path.relpath(config_path) if not settings.pipeline_config else config_path,
-            folder,
-            os.path.join(folder, runs.LOG),
-        )
+        f"Config {os.path.relpath(config_path) if not settings.pipeline_config else config_path}; everything "
+        f"goes to {folder}, TensorFlow's own log to {os.path.join(folder, runs.LOG)}."
     )
     if settings.early_stop_patience:
         console.say(
-            "Stops early when an evaluation beside it (make eval) asks for that, after %d evaluations without a "
-            "better COCO mAP." % settings.early_stop_patience
+            "Stops early when an evaluation beside it (make eval) asks for that, after "
+            f"{settings.early_stop_patience} evaluations without a better COCO mAP."
         )
     if start_step:
-        console.say("Going on from step %d to %d." % (start_step, train_config.num_steps))
+        console.say(f"Going on from step {start_step} to {train_config.num_steps}.")
     else:
-        console.say("From step 0 to %d." % train_config.num_steps)
+        console.say(f"From step 0 to {train_config.num_steps}.")
 
 
 def _run(settings, console, devices, config, folder):
@@ -145,13 +134,10 @@ def _run(settings, console, devices, config, folder):
     def stalled(silent_secs):
         health.beat("stalled")
         console.error(
-            "No step for %s; the last one was %s.\nThe stacks of all threads are in %s; the same command goes "
-            "on from the newest checkpoint, and STALL_SECS waits longer."
-            % (
-                duration(silent_secs),
-                hooks[0].step if hooks and hooks[0].step else "none",
-                os.path.join(folder, runs.LOG),
-            )
+            f"No step for {duration(silent_secs)}; the last one was "
+            f"{hooks[0].step if hooks and hooks[0].step else 'none'}.\nThe stacks of all threads are in "
+            f"{os.path.join(folder, runs.LOG)}; the same command goes on from the newest checkpoint, and "
+            "STALL_SECS waits longer."
         )
         console.log_stacks()
         _end(folder, "stalled", hooks, STALLED)
@@ -181,7 +167,7 @@ def _run(settings, console, devices, config, folder):
     stop.steps_are_over()
     report.try_write(folder, console, say=bool(stop.requested) or not settings.eval_at_end)
     if early:
-        console.say("Stopped early: %s. The same command goes on from here." % early)
+        console.say(f"Stopped early: {early}. The same command goes on from here.")
     rate = hook.images_per_sec()
     console.say(
         "%s at step %d after %s (first step after %s)%s; loss %.3f; saved %s."
@@ -190,7 +176,7 @@ def _run(settings, console, devices, config, folder):
             hook.step,
             duration(time.time() - began),
             duration(hook.first_step_secs),
-            "; %.1f images/s" % rate if rate else "",
+            f"; {rate:.1f} images/s" if rate else "",
             hook.last_loss,
             _newest(folder),
         )
@@ -217,7 +203,7 @@ def _told(error, config, devices, folder, say):
 def _train_with(settings, console, devices, config, folder, health, stop, began, hooks, watchdog):
     def lost(what):
         _end(folder, "failed", hooks, FAILED)
-        console.error("%s\nStart the training again: it goes on from the newest checkpoint." % what)
+        console.error(f"{what}\nStart the training again: it goes on from the newest checkpoint.")
         os._exit(FAILED)
 
     # They import TensorFlow while this process does.

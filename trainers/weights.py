@@ -38,7 +38,7 @@ def choose(variables, trainable, in_checkpoint, averages_wanted):
     return Weights(
         restore,
         "moving-average"
-        + (" (raw for %d variable%s without an average)" % (without, "s" if without > 1 else "") if without else ""),
+        + (f" (raw for {without} variable{'s' if without > 1 else ''} without an average)" if without else ""),
     )
 
 

@@ -85,8 +85,7 @@ def _need_space(folder, needed):
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise Refused(
-            "%s has %d MB free; to fetch and unpack the checkpoint takes %d MB."
-            % (folder, free // 2**20, needed // 2**20),
+            f"{folder} has {free // 2**20} MB free; to fetch and unpack the checkpoint takes {needed // 2**20} MB.",
             "Free some space, or set DATA_DIR to another disk.",
             PREFLIGHT_FAILED,
         )
@@ -94,18 +93,10 @@ def _need_space(folder, needed):
 
 def _beginning(name, archive, path):
     if not os.path.exists(path):
-        return "Fetching %s of the model zoo (%d MB) into %s, once." % (
-            name,
-            archive.bytes // 10**6,
-            os.path.dirname(path),
-        )
+        return f"Fetching {name} of the model zoo ({archive.bytes // 10**6} MB) into {os.path.dirname(path)}, once."
     if os.path.getsize(path) == archive.bytes:
-        return "Unpacking %s." % path
-    return "%s has %d bytes instead of the published %d; it is fetched anew." % (
-        path,
-        os.path.getsize(path),
-        archive.bytes,
-    )
+        return f"Unpacking {path}."
+    return f"{path} has {os.path.getsize(path)} bytes instead of the published {archive.bytes}; it is fetched anew."
 
 
 def ensure(asked, data_dir, say, source=SOURCE, zoo=None):
@@ -140,13 +131,13 @@ def ensure(asked, data_dir, say, source=SOURCE, zoo=None):
     except DataError as error:
         raise Refused(
             error.what,
-            "Put %s%s, as it is, into %s and run the same command again, or set "
-            "FINE_TUNE_CHECKPOINT=none to train from scratch." % (source, archive.name, folder),
+            f"Put {source}{archive.name}, as it is, into {folder} and run the same command again, or set "
+            "FINE_TUNE_CHECKPOINT=none to train from scratch.",
             PREFLIGHT_FAILED,
         )
     if not os.path.isfile(checkpoint(name, data_dir) + ".index"):
         raise Refused(
-            "%s holds no %s.index." % (os.path.join(folder, name), CHECKPOINT),
+            f"{os.path.join(folder, name)} holds no {CHECKPOINT}.index.",
             "Delete that folder and run the same command again.",
             PREFLIGHT_FAILED,
         )

@@ -61,7 +61,7 @@ def test_memory_is_that_of_all_processes():
 
     # The second process holds 50 MB.
     grandchild = "held = bytearray(50 * 10 ** 6); print(len(held), flush=True); input()"
-    child = "import subprocess, sys; subprocess.call([sys.executable, '-c', %r])" % grandchild
+    child = f"import subprocess, sys; subprocess.call([sys.executable, '-c', {grandchild!r}])"
     with subprocess.Popen([sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"50000000\n"
         size = soak.resident(psutil.Process(process.pid))

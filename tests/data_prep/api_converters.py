@@ -20,7 +20,7 @@ def main(path):
         # Both converters define flags of the same names.
         for name in set(tf.app.flags.FLAGS) - defined_by_tensorflow:
             delattr(tf.app.flags.FLAGS, name)
-        module = importlib.import_module("object_detection.dataset_tools.create_%s_tf_record" % converter)
+        module = importlib.import_module(f"object_detection.dataset_tools.create_{converter}_tf_record")
         module.FLAGS(["converter"])
         for job in jobs:
             if job["converter"] == converter:

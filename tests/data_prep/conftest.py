@@ -27,7 +27,7 @@ class RawPets:
 
     def __init__(self, root, count=20):
         self.root = str(root)
-        self.ids = ["pug_%d" % number for number in range(1, count + 1)]
+        self.ids = [f"pug_{number}" for number in range(1, count + 1)]
         for folder in ("images", "annotations/xmls"):
             os.makedirs(os.path.join(self.root, folder))
         for picture_id in self.ids:
@@ -36,10 +36,10 @@ class RawPets:
         self.list(self.ids)
 
     def list(self, ids):
-        self._write("annotations/trainval.txt", "".join("%s 1 2 1\n" % i for i in ids).encode("utf-8"))
+        self._write("annotations/trainval.txt", "".join(f"{i} 1 2 1\n" for i in ids).encode("utf-8"))
 
     def picture(self, picture_id, data, extension=".jpg"):
-        self._write("images/%s%s" % (picture_id, extension), data)
+        self._write(f"images/{picture_id}{extension}", data)
 
     def annotate(self, picture_id, *boxes, size=(40, 30)):
         objects = "".join(
@@ -48,10 +48,10 @@ class RawPets:
             for box in boxes
         )
         size = "<size><width>%d</width><height>%d</height></size>" % size
-        self.xml(picture_id, "<annotation>%s%s</annotation>" % (size, objects))
+        self.xml(picture_id, f"<annotation>{size}{objects}</annotation>")
 
     def xml(self, picture_id, text):
-        self._write("annotations/xmls/%s.xml" % picture_id, text.encode("utf-8"))
+        self._write(f"annotations/xmls/{picture_id}.xml", text.encode("utf-8"))
 
     def remove(self, path):
         os.unlink(os.path.join(self.root, path))
@@ -68,7 +68,7 @@ class RawPets:
         out = io.BytesIO()
         image.save(out, "PNG")
         os.makedirs(os.path.join(self.root, "annotations", "trimaps"), exist_ok=True)
-        self._write("annotations/trimaps/%s.png" % picture_id, out.getvalue())
+        self._write(f"annotations/trimaps/{picture_id}.png", out.getvalue())
 
     def convert(self, out, workers=None, max_skipped=1.0, strict=False, **options):
         options.setdefault("shards", 2)

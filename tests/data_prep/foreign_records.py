@@ -34,7 +34,7 @@ def example(number=0, boxes=((0.1, 0.2, 0.5, 0.9),), labels=(1,), texts=None, **
     features = {
         "image/encoded": [picture(number)],
         "image/format": ["jpeg"],
-        "image/source_id": ["%d.jpg" % number],
+        "image/source_id": [f"{number}.jpg"],
         "image/height": [HEIGHT],
         "image/width": [WIDTH],
         "image/object/class/label": records.Ints(labels),

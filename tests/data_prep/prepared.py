@@ -9,7 +9,7 @@ def examples(out, split="*"):
     """{source id: features} of a prepared dataset; fails if two examples have the same id."""
     found = {}
     for name in sorted(os.listdir(str(out))):
-        if ".record-" in name and (split == "*" or "_%s." % split in name):
+        if ".record-" in name and (split == "*" or f"_{split}." in name):
             for payload in records.read(os.path.join(str(out), name)):
                 features = records.decode(payload)
                 key = features["image/source_id"][0].decode("utf-8")

@@ -34,32 +34,28 @@ def write_voc(root, encode):
     folder = os.path.join(root, "VOC2007")
     for name in ("Annotations", "JPEGImages", "ImageSets/Main"):
         os.makedirs(os.path.join(folder, name))
-    stems = ["picture %d" % number if number % 2 else "bild_ä%d" % number for number in range(12)]
+    stems = [f"picture {number}" if number % 2 else f"bild_ä{number}" for number in range(12)]
     for number, stem in enumerate(stems):
         with open(os.path.join(folder, "JPEGImages", stem + ".jpg"), "wb") as out:
             out.write(encode(size=(64 + number, 48)))
         objects = "".join(
-            "<object><name>%s</name><pose>Left</pose><truncated>%d</truncated><difficult>%d</difficult><bndbox>"
-            "<xmin>%d</xmin><ymin>2</ymin><xmax>40</xmax><ymax>45.5</ymax></bndbox><part><name>head</name><bndbox>"
-            "<xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part></object>"
-            % (VOC_CLASSES[(number + extra) % 3], number % 2, extra % 2, 1 + number)
+            f"<object><name>{VOC_CLASSES[(number + extra) % 3]}</name><pose>Left</pose><truncated>{number % 2}</truncated><difficult>{extra % 2}</difficult><bndbox><xmin>{1 + number}</xmin><ymin>2</ymin><xmax>40</xmax><ymax>45.5</ymax></bndbox><part><name>head</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part></object>"
             for extra in range(number % 3)
         )
         with open(os.path.join(folder, "Annotations", stem + ".xml"), "w", encoding="utf-8") as out:
             out.write(
-                "<annotation><folder>VOC2007</folder><filename>%s.jpg</filename><size><width>%d</width>"
-                "<height>48</height><depth>3</depth></size>%s</annotation>" % (stem, 64 + number, objects)
+                f"<annotation><folder>VOC2007</folder><filename>{stem}.jpg</filename><size><width>{64 + number}</width><height>48</height><depth>3</depth></size>{objects}</annotation>"
             )
     for name, part in (("train", stems[:8]), ("val", stems[8:])):
         with open(os.path.join(folder, "ImageSets", "Main", name + ".txt"), "w", encoding="utf-8") as out:
             out.writelines(stem + "\n" for stem in part)
     # The API's converter splits its lines at blanks, so it gets the pictures without one.
     with open(os.path.join(folder, "ImageSets", "Main", "aeroplane_train.txt"), "w", encoding="utf-8") as out:
-        out.writelines("%s -1\n" % stem for stem in stems[:8] if " " not in stem)
+        out.writelines(f"{stem} -1\n" for stem in stems[:8] if " " not in stem)
     return folder
 
 
-COCO_PICTURES = ["Bengal_%d" % number for number in range(1, 31)]  # of mini-pets; Bengal_5 is a PNG called .jpg
+COCO_PICTURES = [f"Bengal_{number}" for number in range(1, 31)]  # of mini-pets; Bengal_5 is a PNG called .jpg
 OVER_THE_EDGE, FAR_OUTSIDE, ALL_OUTSIDE = "Bengal_7", "Bengal_8", "Bengal_10"
 
 
@@ -91,7 +87,7 @@ def write_coco(root, mini_raw):
     categories = [{"id": 7, "name": "dog"}, {"id": 3, "name": "Vogel im Käfig"}, {"id": 90, "name": "cat"}]
     for name, part in (("train", images[:20]), ("val", images[20:])):
         ids = {image["id"] for image in part}
-        with open(os.path.join(root, "instances_%s.json" % name), "w") as out:
+        with open(os.path.join(root, f"instances_{name}.json"), "w") as out:
             json.dump(
                 {
                     "images": part,
@@ -163,7 +159,7 @@ def api(sources, pristine_api, tmp_path_factory):
     images, jsons = (os.path.join(sources["coco"], name) for name in ("images", "instances_%s.json"))
     for case, with_masks in (("boxes", False), ("png", True)):
         files = {
-            "%s_annotations_file" % flag: jsons % split
+            f"{flag}_annotations_file": jsons % split
             for flag, split in (("train", "train"), ("val", "val"), ("testdev", "val"))
         }
         jobs.append(
@@ -206,7 +202,7 @@ def shards(folder):
 @pytest.mark.parametrize("case", sorted(PETS))
 def test_pets_are_the_api_converters(api, sources, source, case, tmp_path):
     if source not in sources:
-        pytest.skip("there is no folder of real pets at %s" % SAMPLE)
+        pytest.skip(f"there is no folder of real pets at {SAMPLE}")
     ours, theirs = str(tmp_path), api(source, case)
     dataset = pets.prepare(sources[source], ours, PETS[case][0], limits=Limits(1.0))
     assert shards(ours) == shards(theirs) and len(shards(ours)) == 20
@@ -271,7 +267,7 @@ def test_coco_is_the_api_converters(api, sources, case, tmp_path):
         pair
         for split in ("train", "val")
         for name in shards(api("coco", case))
-        if "_%s." % split in name
+        if f"_{split}." in name
         for pair in read(api("coco", case), name)
     ]
     ours = [pair for name in shards(str(tmp_path)) for pair in read(str(tmp_path), name)]

@@ -15,7 +15,7 @@ def prepared(raw, tmp_path):
 
 
 def shard(folder, split="train"):
-    return folder / ("pet_faces_%s.record-00000-of-00002" % split)
+    return folder / (f"pet_faces_{split}.record-00000-of-00002")
 
 
 def edit(folder, change):
@@ -99,4 +99,4 @@ def test_each_fault_is_named(prepared, spoil, problem):
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
-    assert check.quick(str(tmp_path / "none")) == ["There is no folder %s." % (tmp_path / "none")]
+    assert check.quick(str(tmp_path / "none")) == [f"There is no folder {tmp_path / 'none'}."]

@@ -29,7 +29,7 @@ def instances(count=6, **annotation):
     """A JSON of pictures `0.jpg`, ... with one box each, of categories 3 and 7 in turn."""
     item = dict({"bbox": [5, 6, 10, 20], "iscrowd": 0, "area": 200, "segmentation": SQUARE}, **annotation)
     return {
-        "images": [dict(SIZE, id=number, file_name="%d.jpg" % number) for number in range(count)],
+        "images": [dict(SIZE, id=number, file_name=f"{number}.jpg") for number in range(count)],
         "annotations": [
             dict(item, id=100 + number, image_id=number, category_id=(3, 7)[number % 2]) for number in range(count)
         ],

@@ -42,7 +42,7 @@ class Server:
                 pass
 
         self._http = _Threading(("127.0.0.1", 0), Handler)
-        self.url = "http://127.0.0.1:%d/" % self._http.server_port
+        self.url = f"http://127.0.0.1:{self._http.server_port}/"
         threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
 
     def answer(self, request):
@@ -59,7 +59,7 @@ class Server:
         request.send_response(206 if start else self.status)
         if start:
             request.send_header(
-                "Content-Range", "bytes %d-%d/%d" % (start + self.shift, len(self.content) - 1, len(self.content))
+                "Content-Range", f"bytes {start + self.shift}-{len(self.content) - 1}/{len(self.content)}"
             )
         if self.tells_length:
             request.send_header("Content-Length", str(len(body)))

@@ -60,12 +60,12 @@ def prepared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("prepared")
     splits = {}
     for split in ("train", "val"):
-        name = "x_%s.record-00000-of-00001" % split
+        name = f"x_{split}.record-00000-of-00001"
         with records.Writer(str(folder / name)) as writer:
             for number in range(3):
                 writer.write(example(number + 10 * (split == "val"), texts=["cat"]))
         splits[split] = {
-            "pattern": "x_%s.record-?????-of-00001" % split,
+            "pattern": f"x_{split}.record-?????-of-00001",
             "examples": 3,
             "shards": [{"file": name, "sha256": writer.written.sha256, "bytes": writer.written.bytes, "examples": 3}],
         }

@@ -24,7 +24,7 @@ XML = (
     "<xmin>5</xmin><ymin>6</ymin><xmax>25</xmax><ymax>26</ymax></bndbox></object></annotation>"
 )
 JSON = {
-    "images": [{"id": n, "file_name": "%d.jpg" % n, "width": 40, "height": 30} for n in range(PICTURES)],
+    "images": [{"id": n, "file_name": f"{n}.jpg", "width": 40, "height": 30} for n in range(PICTURES)],
     "categories": [{"id": 1, "name": "cat"}, {"id": 3, "name": "dog"}],
     "annotations": [
         {
@@ -49,7 +49,7 @@ def write_pictures(folder, damages):
     folder.mkdir(parents=True)
     for number in range(PICTURES):
         content = damages.get(number)
-        (folder / ("%d.jpg" % number)).write_bytes(picture(number, (200, 150)) if content is None else content)
+        (folder / (f"{number}.jpg")).write_bytes(picture(number, (200, 150)) if content is None else content)
 
 
 def convert_and_judge(out, arguments, max_skipped):
@@ -104,7 +104,7 @@ def test_damaged_pictures_are_converted_or_listed(tmp_path_factory, damages, lim
         write_pictures(folder / "in" / "JPEGImages", damages)
         (folder / "in" / "Annotations").mkdir()
         for number in range(PICTURES):
-            (folder / "in" / "Annotations" / ("%d.xml" % number)).write_text(XML % (number, "cat"))
+            (folder / "in" / "Annotations" / (f"{number}.xml")).write_text(XML % (number, "cat"))
         convert_and_judge(folder / "out", ["voc", "--source", str(folder / "in")], limit)
 
 
@@ -116,7 +116,7 @@ def test_damaged_xml_is_converted_or_listed(tmp_path_factory, damages, limit):
         (folder / "in" / "Annotations").mkdir()
         for number in range(PICTURES):
             content = damages.get(number, (XML % (number, "cat")).encode("ascii"))
-            (folder / "in" / "Annotations" / ("%d.xml" % number)).write_bytes(content)
+            (folder / "in" / "Annotations" / (f"{number}.xml")).write_bytes(content)
         (folder / "map").write_text('item { id: 1 name: "cat" }')
         arguments = ["voc", "--source", str(folder / "in"), "--label-map", str(folder / "map")]
         convert_and_judge(folder / "out", arguments, limit)
@@ -143,5 +143,5 @@ def test_without_damage_everything_is_written(tmp_path, arguments):
         (tmp_path / "in" / "instances.json").write_text(json.dumps(JSON))
     for number in range(PICTURES):
         if arguments == ["voc"]:
-            (tmp_path / "in" / ("%d.xml" % number)).write_text(XML % (number, "cat"))
+            (tmp_path / "in" / (f"{number}.xml")).write_text(XML % (number, "cat"))
     assert convert_and_judge(tmp_path / "out", arguments + ["--source", str(tmp_path / "in")], 0.02) == 0

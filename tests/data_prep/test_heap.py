@@ -43,8 +43,8 @@ def test_every_process_that_converts_keeps_what_it_frees(tmp_path, monkeypatch):
     def convert(picture_id):
         return dataset.Outcome(None, skipped="none of them is there")
 
-    monkeypatch.setattr(heap, "keep_freed", lambda: (tmp_path / ("kept-%d" % os.getpid())).touch())
-    tasks = [shard_workers.Task("train", number, ["a"], str(tmp_path / ("shard-%d" % number))) for number in range(2)]
+    monkeypatch.setattr(heap, "keep_freed", lambda: (tmp_path / (f"kept-{os.getpid()}")).touch())
+    tasks = [shard_workers.Task("train", number, ["a"], str(tmp_path / (f"shard-{number}"))) for number in range(2)]
     shard_workers.run(tasks, convert, workers=2)
     assert len(list(tmp_path.glob("kept-*"))) == 2
-    assert not (tmp_path / ("kept-%d" % os.getpid())).exists()
+    assert not (tmp_path / (f"kept-{os.getpid()}")).exists()

@@ -38,7 +38,7 @@ def test_all_pictures_are_written_and_the_result_is_fit_for_training(raw, tmp_pa
 
 
 def test_the_split_is_the_api_converters():
-    ids = ["pug_%d" % number for number in range(101)]
+    ids = [f"pug_{number}" for number in range(101)]
     shuffled = list(ids)
     random.seed(42)
     random.shuffle(shuffled)
@@ -167,7 +167,7 @@ def test_numbers_that_fit_no_record_do_not_end_the_run(raw, tmp_path):
     box = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox>"
     raw.xml(
         "pug_1",
-        "<annotation><object>%s<difficult>1e300</difficult><truncated>-inf</truncated></object></annotation>" % box,
+        f"<annotation><object>{box}<difficult>1e300</difficult><truncated>-inf</truncated></object></annotation>",
     )
     raw.convert(tmp_path / "out")
     assert examples(tmp_path / "out")["pug_1.jpg"]["image/object/difficult"] == [0]
@@ -433,7 +433,7 @@ def test_boxes_turn_where_the_annotation_does_not_say_on_which_picture_they_were
 SAMPLE = os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared", "data", "pets-sample")
 
 
-@pytest.mark.skipif(not os.path.isdir(SAMPLE), reason="there is no folder of real pets at %s" % SAMPLE)
+@pytest.mark.skipif(not os.path.isdir(SAMPLE), reason=f"there is no folder of real pets at {SAMPLE}")
 @pytest.mark.parametrize("boxes", ["faces", "body"])
 def test_each_oddity_of_real_pets_is_explained(tmp_path, capsys, boxes):
     """The list of oddities is that of the folder's README, and the default limits let it pass."""

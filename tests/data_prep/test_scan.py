@@ -132,7 +132,7 @@ def test_a_flipped_bit_is_named_with_file_and_byte_and_the_other_records_are_rea
                 "file": path,
                 "byte": at[2],
                 "id": "",
-                "detail": "%d bytes cannot be read" % (at[3] - at[2] - records.OVERHEAD_BYTES),
+                "detail": f"{at[3] - at[2] - records.OVERHEAD_BYTES} bytes cannot be read",
             }
         ],
     )
@@ -144,7 +144,7 @@ def test_after_a_damaged_length_the_rest_is_said_to_be_lost(tmp_path):
     at = offsets(path)
     spoil(path, at[1])
     report = check(path)
-    assert find(report, "broken-length")[1][0]["detail"] == "%d bytes cannot be read" % (at[4] - at[1])
+    assert find(report, "broken-length")[1][0]["detail"] == f"{at[4] - at[1]} bytes cannot be read"
     assert report.records == 1
 
 
@@ -189,7 +189,7 @@ def test_a_file_that_was_cut_is_named_at_the_record_where_it_ends(tmp_path, left
     report = check(path)
     assert kinds(report) == ["cut-off"] and report.records == 2
     assert find(report, "cut-off")[1] == [
-        {"file": path, "byte": at[2], "id": "", "detail": "%d bytes cannot be read" % (size - at[2])}
+        {"file": path, "byte": at[2], "id": "", "detail": f"{size - at[2]} bytes cannot be read"}
     ]
 
 
@@ -211,14 +211,7 @@ def test_ids_and_pictures_shared_between_shards_and_splits_are_told_apart(tmp_pa
     assert sorted(report.splits) == ["train", "val"]
     assert find(report, "same-id") == (
         1,
-        [
-            {
-                "file": two,
-                "byte": 0,
-                "id": "1.jpg",
-                "detail": "as %s @ byte %d" % (os.path.basename(one), offsets(one)[1]),
-            }
-        ],
+        [{"file": two, "byte": 0, "id": "1.jpg", "detail": f"as {os.path.basename(one)} @ byte {offsets(one)[1]}"}],
     )
     assert [place["id"] for place in find(report, "id-in-two-splits")[1]] == ["0.jpg", "2.jpg"]
     assert find(report, "picture-in-two-splits")[0] == 1
@@ -227,7 +220,7 @@ def test_ids_and_pictures_shared_between_shards_and_splits_are_told_apart(tmp_pa
 
 def test_a_missing_shard_is_named(tmp_path):
     for number in (0, 2, 3):
-        write(tmp_path / ("a.record-%05d-of-00005" % number), example(number))
+        write(tmp_path / (f"a.record-{number:05d}-of-00005"), example(number))
     assert [os.path.basename(place["file"]) for place in find(check(tmp_path), "missing-shard")[1]] == [
         "a.record-00001-of-00005",
         "a.record-00004-of-00005",
@@ -284,7 +277,7 @@ def test_memory_stays_flat(tmp_path):
 
     def peak_kib(count):
         payload = example(0, boxes=[(0, 0, 1, 1)] * 20, labels=[1] * 20)
-        path = write(tmp_path / ("%d.record" % count), *[payload] * count)
+        path = write(tmp_path / (f"{count}.record"), *[payload] * count)
         return int(subprocess.run([sys.executable, "-c", code, path], check=True, stdout=subprocess.PIPE).stdout)
 
     assert peak_kib(4000) - peak_kib(1000) < 2500

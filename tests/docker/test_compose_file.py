@@ -65,4 +65,4 @@ def test_every_service_gives_up_what_it_does_not_need(compose):
 def test_compose_and_the_dockerfile_agree_on_the_base_image(compose, root):
     with open(os.path.join(root, "docker", "Dockerfile")) as file:
         default = re.search(r"^ARG BASE_IMAGE=(\S+)$", file.read(), re.MULTILINE).group(1)
-    assert compose["x-build"]["build"]["args"]["BASE_IMAGE"] == "${BASE_IMAGE:-%s}" % default
+    assert compose["x-build"]["build"]["args"]["BASE_IMAGE"] == f"${{BASE_IMAGE:-{default}}}"

@@ -28,7 +28,7 @@ def judge(script, tmp_path):
 @pytest.mark.parametrize("silent, healthy", [(0, True), (119, True), (120, False), (4000, False)])
 def test_silence_is_healthy_for_as_long_as_the_phase_allows(judge, silent, healthy):
     text = json.dumps({"phase": "training", "at": NOW - silent, "fresh_for_secs": 120})
-    assert judge(text) == (healthy, "training, last sign of life {} s ago, at most 120 s are normal".format(silent))
+    assert judge(text) == (healthy, f"training, last sign of life {silent} s ago, at most 120 s are normal")
 
 
 def test_nothing_started_is_not_healthy(judge):

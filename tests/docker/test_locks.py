@@ -18,7 +18,7 @@ def lock(root):
     """function(name, python) -> text of a lock."""
 
     def read(name, python):
-        with open(os.path.join(root, "docker", "{}-{}.lock".format(name, python))) as file:
+        with open(os.path.join(root, "docker", f"{name}-{python}.lock")) as file:
             return file.read()
 
     return read

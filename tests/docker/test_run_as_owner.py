@@ -99,7 +99,7 @@ def test_results_that_would_go_with_the_container_are_refused(run_as_owner, monk
     monkeypatch.setattr(run_as_owner, "mount_points", lambda: {"/", "/tmp", "/runs", "/data", "/out"})
     problem = run_as_owner.lost_out(arguments)
     assert (problem is not None) == (folder is not None)
-    assert folder is None or "Name one in %s/" % folder in problem
+    assert folder is None or f"Name one in {folder}/" in problem
 
 
 def test_the_container_ends_with_2_before_anything_that_would_be_lost_is_made(run_as_owner, monkeypatch, capsys):

@@ -16,9 +16,9 @@ def bill(request, root):
 
 def test_every_package_of_the_lock_and_the_api_is_in_it_once(bill, root):
     python, told, _ = bill
-    with open("{}/docker/requirements-{}.lock".format(root, python)) as file:
+    with open(f"{root}/docker/requirements-{python}.lock") as file:
         locked = set(re.findall(r"^([a-z0-9][a-z0-9._-]*==\S+)", file.read(), re.MULTILINE))
-    packages = ["{0[name]}=={0[version]}".format(each) for each in told["components"] if "pypi" in each["purl"]]
+    packages = [f"{each['name']}=={each['version']}" for each in told["components"] if "pypi" in each["purl"]]
     assert set(packages) == locked and len(packages) == len(locked)
     (api,) = [each for each in told["components"] if "pypi" not in each["purl"]]
     assert api["version"] == "170c71cc555d458d2c85775bca92f802238e4dab" and api["modified"] is True
@@ -27,7 +27,7 @@ def test_every_package_of_the_lock_and_the_api_is_in_it_once(bill, root):
 
 def test_every_package_has_the_licence_that_its_metadata_names(bill, root):
     _, told, _ = bill
-    with open("{}/docker/licences.json".format(root)) as file:
+    with open(f"{root}/docker/licences.json") as file:
         known = json.load(file)
     for each in told["components"]:
         licence = known.get("{name}=={version}".format(**each), {"id": "Apache-2.0"})

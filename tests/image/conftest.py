@@ -63,7 +63,7 @@ def image(clone, engine):
     began = time.time()
     built = Compose(clone, engine, OURS + uuid.uuid4().hex[:8]).build()
     assert built.code == 0, built.log
-    print("built in {:.0f} s".format(time.time() - began))
+    print(f"built in {time.time() - began:.0f} s")
     return engine.images.get(IMAGE)
 
 

@@ -30,7 +30,7 @@ WATCHED = "/tmp/watched.py"
 WATCH = ["python", "-I", WATCHED]
 WATCH_VOLUME = {os.path.join(HERE, "watched.py"): {"bind": WATCHED, "mode": "ro"}}
 # What a container runs beside its command: Docker's init, the watcher, and health checks.
-BESIDE = re.compile(r"docker-init|{}|healthcheck\.py|/sbin/tini".format(re.escape(WATCHED)))
+BESIDE = re.compile(rf"docker-init|{re.escape(WATCHED)}|healthcheck\.py|/sbin/tini")
 
 # What make_clone puts into files that must not get into an image, to be looked for in it.
 SECRET = "b5c0e1d4-not-for-any-image"
@@ -101,9 +101,9 @@ def make_clone(folder):
         path = os.path.join(folder, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
-            file.write("# {}\n".format(SECRET))
+            file.write(f"# {SECRET}\n")
     if os.getuid() == 0:
-        subprocess.check_call(["chown", "-R", "{0}:{0}".format(USER), folder])
+        subprocess.check_call(["chown", "-R", f"{USER}:{USER}", folder])
     return folder
 
 
@@ -169,7 +169,7 @@ class Compose:
         files = ["compose.yaml"]
         for number, content in enumerate((override(image, watched), change)):
             if content:
-                files.append(".{}-{}.yaml".format(self.name, number))
+                files.append(f".{self.name}-{number}.yaml")
                 with open(os.path.join(self.folder, files[-1]), "w") as file:
                     json.dump(content, file)
         command = ["docker", "compose", "--project-name", self.name, "--progress", "quiet"]

@@ -20,7 +20,7 @@ PYTHON = "/opt/tfod-train/venv/bin/python"
 def test_it_adds_at_most_350_mb_to_its_base(image, engine):
     base = engine.images.get(image.labels["org.opencontainers.image.base.name"])
     added = (image.attrs["Size"] - base.attrs["Size"]) / 1e6
-    print("adds {:.0f} MB".format(added))
+    print(f"adds {added:.0f} MB")
     assert 0 < added < 350
 
 
@@ -161,7 +161,7 @@ def test_changed_code_rebuilds_only_the_last_layer(compose, clone, engine):
     shutil.copy2(path, kept)
     try:
         with open(path, "a") as file:
-            file.write("# changed {}\n".format(time.time()))
+            file.write(f"# changed {time.time()}\n")
         built = compose.build()
         layers = engine.images.get(IMAGE).attrs["RootFS"]["Layers"]
     finally:

@@ -16,7 +16,7 @@ SAMPLE = os.path.join(ROOT, "..", "shared", "data", "pets-sample")
 
 def assert_evaluated(clone, run_dir, step):
     with open(os.path.join(clone, run_dir, "eval", "metrics.json")) as file:
-        assert '"step": {}'.format(step) in json.dumps(json.load(file))
+        assert f'"step": {step}' in json.dumps(json.load(file))
     assert os.path.getsize(os.path.join(clone, run_dir, "eval", "detections.png")) > 0
     assert owners(os.path.join(clone, "runs")) == {(USER, USER)}
 
@@ -137,7 +137,7 @@ def test_stopping_saves_a_checkpoint_first(command, compose, clone):
     assert (told["outcome"], told["exit_code"]) == ("stopped", 143)
     with open(os.path.join(clone, "runs", command, "checkpoint")) as file:
         newest = file.read().split('"')[1]
-    assert newest == "model.ckpt-%d" % told["step"]
+    assert newest == f"model.ckpt-{told['step']}"
     assert os.path.exists(os.path.join(clone, "runs", command, newest + ".index"))
 
 

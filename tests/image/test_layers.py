@@ -127,7 +127,7 @@ def test_the_search_would_find_what_must_not_be_there():
 
 def test_what_people_have_in_a_clone_was_there_and_did_not_get_into_the_image(layers, clone):
     for name in NOT_FOR_THE_IMAGE:
-        with open("{}/{}".format(clone, name)) as file:
+        with open(f"{clone}/{name}") as file:
             assert SECRET in file.read()
     mine = {name for name in names(layers) if not re.search(r"/(venv|api)/", name)}
     assert not [name for name in mine if name.startswith("opt/tfod-train/") and "secret" in name]
@@ -140,9 +140,7 @@ def test_each_pyc_is_that_of_a_source_beside_it(layers):
             re.match(r"(.*/)__pycache__/([^/]+)\.cpython-3\d\.pyc$", name) for name in layer if name.endswith(".pyc")
         ]
         assert None not in compiled
-        assert [
-            match.group() for match in compiled if "{}{}.py".format(match.group(1), match.group(2)) not in layer
-        ] == []
+        assert [match.group() for match in compiled if f"{match.group(1)}{match.group(2)}.py" not in layer] == []
 
 
 def test_the_config_and_the_history_tell_no_secret(image, engine):

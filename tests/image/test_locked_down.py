@@ -8,7 +8,7 @@ from containers import USER, owners
 pytestmark = pytest.mark.image
 
 LOCKED_DOWN = {
-    "user": "{0}:{0}".format(USER),
+    "user": f"{USER}:{USER}",
     "read_only": True,
     "tmpfs": {"/tmp": "mode=1777"},
     "cap_drop": ["ALL"],
@@ -34,7 +34,7 @@ def test_data_training_evaluation_and_export_write_nothing_but_runs_data_and_tmp
 
 @pytest.mark.parametrize("command", [["preflight"], ["--help"], ["data", "mini-pets"]])
 def test_where_more_could_be_written_it_is_not(start, folders, command):
-    container = start(command, volumes=folders(owner=USER), user="{0}:{0}".format(USER), environment={"DEVICE": "cpu"})
+    container = start(command, volumes=folders(owner=USER), user=f"{USER}:{USER}", environment={"DEVICE": "cpu"})
     assert container.wait(timeout=120)["StatusCode"] == 0, container.logs().decode()
     changed = [change["Path"] for change in container.diff() or []]
     assert [path for path in changed if not path.startswith("/tmp")] == []

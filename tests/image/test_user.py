@@ -71,8 +71,8 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_cure(run, folders, co
     done = run([command], user="4321:4321", volumes=folders(owner=USER))
     assert done.code == 3
     assert done.lines == [
-        "/{0} cannot be written: it belongs to user {1}:{1}, and this runs as 4321:4321.".format(folder, USER),
-        "Give it to the user on the host, `sudo chown -R 4321:4321 {}`, and mount it without `ro`.".format(folder),
+        f"/{folder} cannot be written: it belongs to user {USER}:{USER}, and this runs as 4321:4321.",
+        f"Give it to the user on the host, `sudo chown -R 4321:4321 {folder}`, and mount it without `ro`.",
     ]
 
 

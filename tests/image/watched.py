@@ -26,7 +26,7 @@ def processes():
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open("/proc/{}/stat".format(pid)) as stat, open("/proc/{}/cmdline".format(pid), "rb") as line:
+            with open(f"/proc/{pid}/stat") as stat, open(f"/proc/{pid}/cmdline", "rb") as line:
                 before, _, after = stat.read().rpartition(")")
                 command = " ".join(line.read().replace(b"\0", b" ").decode("utf-8", "replace").split())
         except OSError:
@@ -46,7 +46,7 @@ def descendants(found, ancestor):
 
 
 def tell(what, pid, process):
-    os.write(1, "leftover: {} {} ({}): {}\n".format(what, pid, process[1], process[2]).encode())
+    os.write(1, f"leftover: {what} {pid} ({process[1]}): {process[2]}\n".encode())
 
 
 def reap():
@@ -98,7 +98,7 @@ def main(arguments):
     for number in SIGNALS:
         signal.signal(number, lambda number, _: [os.kill(pid, number) for pid in command])
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-        sys.exit("leftover processes cannot be watched: errno {}".format(ctypes.get_errno()))
+        sys.exit(f"leftover processes cannot be watched: errno {ctypes.get_errno()}")
     pid = os.fork()
     if pid == 0:
         for number in SIGNALS:

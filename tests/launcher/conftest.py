@@ -79,7 +79,7 @@ class Machine:
         (self.root / "compose.yaml").write_text("services:\n  train:\n    environment:\n      TRAINER:\n")
         for minor in ("3.6", "3.7"):
             for name in ("build", "tensorflow", "requirements", "test"):
-                (self.root / "docker" / "{}-{}.lock".format(name, minor)).write_text("a==1\n")
+                (self.root / "docker" / f"{name}-{minor}.lock").write_text("a==1\n")
         (self.root / "object_detection_patches").mkdir()
         self.patch = self.root / "object_detection_patches" / "patch.py"
         self.patch.write_text("edit = 1\n")
@@ -121,8 +121,8 @@ class Machine:
         listed = "".join(
             "echo 'GPU {}: {} (UUID: GPU-{})'\n".format(i, model.split(",")[0], i) for i, model in enumerate(models)
         )
-        asked = "".join("echo '{}'\n".format(model) for model in models)
-        self.add("nvidia-smi", '#!/bin/sh\nif [ "$1" = -L ]; then\n{}else\n{}fi\n'.format(listed, asked))
+        asked = "".join(f"echo '{model}'\n" for model in models)
+        self.add("nvidia-smi", f'#!/bin/sh\nif [ "$1" = -L ]; then\n{listed}else\n{asked}fi\n')
 
     def start(self, *arguments, **variables):
         environ = {"PATH": str(self.bin), "HOME": str(self.home), "LC_ALL": "C.UTF-8"}

@@ -168,7 +168,7 @@ def test_a_docker_that_will_not_do_is_explained(machine, command, docker, reason
     what, do = refused.err.splitlines()
     assert cure in do and do.endswith("; RUN_IN=venv runs without Docker.")
     machine.add_python()
-    assert "virtual environment ({}".format(reason) in machine.run("train").out
+    assert f"virtual environment ({reason}" in machine.run("train").out
 
 
 def test_another_base_image_is_asked_for(machine):
@@ -216,7 +216,7 @@ def test_pets_are_downloaded_unless_a_folder_is_named(machine, tmp_path):
     (tmp_path / "my pets").mkdir()
     assert "ran entrypoint.py data pets DEVICE" in machine.run("data", "pets").out
     named = machine.run("data", "pets", PETS_DIR="../my pets")
-    assert "ran entrypoint.py data pets --source {}/my pets".format(tmp_path) in named.out
+    assert f"ran entrypoint.py data pets --source {tmp_path}/my pets" in named.out
 
 
 def test_pets_of_a_folder_are_mounted_into_the_container(machine, tmp_path):
@@ -224,7 +224,7 @@ def test_pets_of_a_folder_are_mounted_into_the_container(machine, tmp_path):
     (tmp_path / "mine").mkdir()
     out = machine.run("data", "pets", PETS_DIR="../mine").out
     assert "--no-TTY data pets --source /pets " in out
-    assert out.endswith("PETS_DIR={}/mine\n".format(tmp_path))
+    assert out.endswith(f"PETS_DIR={tmp_path}/mine\n")
 
 
 def test_a_pets_folder_that_is_not_there_is_refused(machine):
@@ -255,12 +255,10 @@ def test_image_tests_are_skipped_with_a_line_where_no_engine_answers(machine):
 
 def test_image_tests_use_an_engine_that_can_be_had(machine, tmp_path):
     machine.add_python()
-    machine.add_docker(info="[ -e {0}/up ] && echo 24 runc".format(tmp_path), image=1)
-    machine.add("engine-up", "#!/bin/sh\n: >{}/up\n".format(tmp_path), tmp_path / "shared")
+    machine.add_docker(info=f"[ -e {tmp_path}/up ] && echo 24 runc", image=1)
+    machine.add("engine-up", f"#!/bin/sh\n: >{tmp_path}/up\n", tmp_path / "shared")
     machine.add(
-        "base-image",
-        "#!/bin/sh\n/bin/sed -i 's/exit 1;;/exit 0;;/' {}/docker\n".format(machine.bin),
-        tmp_path / "shared",
+        "base-image", f"#!/bin/sh\n/bin/sed -i 's/exit 1;;/exit 0;;/' {machine.bin}/docker\n", tmp_path / "shared"
     )
     done = machine.run("image-tests", "../shared")
     assert "ran -m pytest tests/image -m image" in done.out, done.out + done.err
@@ -297,7 +295,10 @@ def test_detect_in_docker_gets_the_folders_it_reads_and_writes(machine, tmp_path
     machine.add_docker()
     machine.run("detect", "--model", str(tmp_path), "--out", str(tmp_path / "drawn"), str(tmp_path / "a.jpg"))
     call = machine.calls("docker compose")[-1]
-    assert "--volume {0}:{0}:ro --volume {0}/drawn:{0}/drawn detect --model {0}".format(tmp_path) in call
+    assert (
+        f"--volume {tmp_path}:{tmp_path}:ro --volume {tmp_path}/drawn:{tmp_path}/drawn detect --model {tmp_path}"
+        in call
+    )
 
 
 AMPERE, BLACKWELL = "NVIDIA A100-SXM4-40GB, 8.0", "NVIDIA B200, 10.0"

@@ -22,7 +22,7 @@ def test_everything_is_installed_by_hash_in_order(machine):
     assert done.returncode == 0, done.err
     steps = [" ".join(call.split()[2:4]) for call in machine.calls("python -m")]
     assert steps == (
-        ["venv {}/.venv".format(machine.root), "pip install", "pip install", "compileall -q"]
+        [f"venv {machine.root}/.venv", "pip install", "pip install", "compileall -q"]
         + ["object_detection_patches " + verb for verb in ("fetch", "verify", "apply")]
         + ["compileall -q"]
     )

@@ -40,7 +40,7 @@ def registry():
 
     server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
     server.asked, server.wants_token, server.told, server.code = [], None, DIGEST, 200
-    server.name = "127.0.0.1:{}".format(server.server_port)
+    server.name = f"127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
     server.shutdown()
@@ -49,31 +49,25 @@ def registry():
 
 def test_the_digest_gets_into_env_and_other_lines_stay(registry, machine):
     image = registry.name + "/nvidia/tensorflow:tf1"
-    (machine.root / ".env").write_text("# mine\nTRAINER=clone\nBASE_IMAGE={}\nNUM_GPUS=2".format(image))
+    (machine.root / ".env").write_text(f"# mine\nTRAINER=clone\nBASE_IMAGE={image}\nNUM_GPUS=2")
     done = machine.run("pin-base")
     assert (done.returncode, done.err) == (0, "")
-    assert done.out == "Wrote BASE_IMAGE={}@{} to .env.\n".format(image, DIGEST)
-    assert (machine.root / ".env").read_text() == (
-        "# mine\nTRAINER=clone\nBASE_IMAGE={}@{}\nNUM_GPUS=2\n".format(image, DIGEST)
-    )
+    assert done.out == f"Wrote BASE_IMAGE={image}@{DIGEST} to .env.\n"
+    assert (machine.root / ".env").read_text() == (f"# mine\nTRAINER=clone\nBASE_IMAGE={image}@{DIGEST}\nNUM_GPUS=2\n")
     assert "application/vnd.oci.image.index.v1+json" in registry.asked[0][2]
     again = machine.run("pin-base")
-    assert again.out == "BASE_IMAGE={}@{} is pinned in .env already, and the registry has no newer one.\n".format(
-        image, DIGEST
-    )
+    assert again.out == f"BASE_IMAGE={image}@{DIGEST} is pinned in .env already, and the registry has no newer one.\n"
 
 
 def test_a_tag_that_moved_is_said_so(registry, tmp_path):
     old = "sha256:" + "0" * 64
     line = pin_base.pin(str(tmp_path), registry.name + "/nvidia/tensorflow:tf1@" + old)
-    assert line.endswith("@{} to .env (it was {}).".format(DIGEST, old))
+    assert line.endswith(f"@{DIGEST} to .env (it was {old}).")
     assert (tmp_path / ".env").read_text().count("\n") == 1
 
 
 def test_a_token_for_anybody_is_fetched_where_the_registry_says(registry, tmp_path):
-    registry.wants_token = 'Bearer realm="http://{}/token",service="hub",scope="repository:a:pull"'.format(
-        registry.name
-    )
+    registry.wants_token = f'Bearer realm="http://{registry.name}/token",service="hub",scope="repository:a:pull"'
     pin_base.pin(str(tmp_path), registry.name + "/nvidia/tensorflow:tf1")
     assert [path for path, _, _ in registry.asked][1] == "/token?service=hub&scope=repository%3Aa%3Apull"
     assert registry.asked[-1][1] == "Bearer anybody"

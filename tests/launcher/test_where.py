@@ -60,10 +60,10 @@ def test_nowhere_to_run_names_three_ways_out():
 
 @pytest.mark.parametrize("value, guess", [("dcoker", "docker"), ("vnev", "venv"), ("DOCKER", "docker")])
 def test_a_misspelt_run_in_is_refused_with_the_nearest(value, guess):
-    with pytest.raises(LaunchError, match="RUN_IN={} is not a place".format(value)) as caught:
+    with pytest.raises(LaunchError, match=f"RUN_IN={value} is not a place") as caught:
         where.choose(value, never, never)
     assert caught.value.code == 2
-    assert "Did you mean RUN_IN={}?".format(guess) in caught.value.do
+    assert f"Did you mean RUN_IN={guess}?" in caught.value.do
 
 
 GOOD = where.DockerAnswer(
@@ -124,7 +124,7 @@ def test_a_gpu_is_used_when_there_is_one():
 def test_the_users_device_wins(gpus, device):
     settings, line = where.devices({"DEVICE": device}, gpus, "train", "venv")
     assert "DEVICE" not in settings
-    assert line == "DEVICE={} as set.".format(device)
+    assert line == f"DEVICE={device} as set."
 
 
 @pytest.mark.parametrize(

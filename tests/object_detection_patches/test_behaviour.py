@@ -20,7 +20,7 @@ AVERAGE = "/ExponentialMovingAverage"
 @pytest.fixture(scope="module", params=sorted(OPTIMIZERS))
 def averaged(request, play):
     """Trainings with a moving average, by the number of replicas; "0" is one device without a strategy."""
-    average = " use_moving_average: true moving_average_decay: %s" % DECAY
+    average = f" use_moving_average: true moving_average_decay: {DECAY}"
     return play("estimator", "LineModel", OPTIMIZERS[request.param] + average, "0", "1", "2")
 
 

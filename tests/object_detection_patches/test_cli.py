@@ -29,7 +29,7 @@ def test_list_why_shows_the_reasons_and_the_reports(capsys):
 def test_help_and_list_do_without_what_is_slow_to_import(arguments):
     code = (
         "import sys; sys.modules.update(libcst=None, tensorflow=None, numpy=None)\n"
-        "from object_detection_patches import cli; sys.exit(cli.main({!r}))".format(arguments)
+        f"from object_detection_patches import cli; sys.exit(cli.main({arguments!r}))"
     )
     assert b"usage" in subprocess.check_output([sys.executable, "-c", code]).lower() or arguments == ["list"]
 
@@ -38,9 +38,7 @@ def test_apply_verify_and_diff_work_together(small_tree, capsys):
     assert cli.main(["apply", str(small_tree)]) == 0
     assert "wrote object_detection/model_lib.py" in capsys.readouterr().out
     assert cli.main(["apply", str(small_tree)]) == 0
-    assert capsys.readouterr().out.endswith(
-        "holds {} patches, as before\n".format(len(object_detection_patches.PATCHES))
-    )
+    assert capsys.readouterr().out.endswith(f"holds {len(object_detection_patches.PATCHES)} patches, as before\n")
     assert cli.main(["verify", str(small_tree)]) == 3
     out = capsys.readouterr().out
     assert "patched   object_detection/model_lib.py" in out
@@ -88,7 +86,7 @@ def test_fetch_leaves_a_folder_without_the_api_and_asks_for_another(tmp_path, ca
     (tmp_path / "mine.txt").write_text("mine")
     assert cli.main(["fetch", str(tmp_path)]) == 3
     assert capsys.readouterr().err == (
-        "error: {} holds other files, and not the API. Name a new or an empty folder.\n".format(tmp_path)
+        f"error: {tmp_path} holds other files, and not the API. Name a new or an empty folder.\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 

@@ -26,7 +26,7 @@ def test_every_patch_has_its_section_and_there_is_no_other(sections):
 @pytest.mark.parametrize("name", object_detection_patches.PATCHES)
 def test_a_section_tells_symptom_cause_cure_proof_and_how_to_leave_the_patch_out(name, sections):
     assert [part for part in PARTS if sections.get(name, "").count(part) != 1] == []
-    assert "apply DIR --without %s`" % name in sections[name]
+    assert f"apply DIR --without {name}`" in sections[name]
 
 
 def test_every_test_that_is_named_exists(sections):

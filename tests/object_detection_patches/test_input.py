@@ -4,7 +4,7 @@ import pytest
 
 pytestmark = pytest.mark.tensorflow
 
-EVERY_RECORD = sorted("%d-%d" % (file, place) for file in range(12) for place in range(2))
+EVERY_RECORD = sorted(f"{file}-{place}" for file in range(12) for place in range(2))
 
 
 @pytest.fixture(scope="module")

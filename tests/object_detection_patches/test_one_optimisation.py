@@ -37,7 +37,7 @@ MOBILENET = (
 
 def _case(model, optimizer, *changes):
     rate = RATE % ("0.001" if optimizer == "adam" else "0.1")
-    train = "train_config { optimizer { %s } }" % (OPTIMIZERS[optimizer] % rate)
+    train = f"train_config {{ optimizer {{ {OPTIMIZERS[optimizer] % rate} }} }}"
     return {"model": model, "changes": [train] + list(changes)}
 
 
@@ -48,7 +48,8 @@ LONG = {
         "SSD",
         "rms_prop",
         CLIP,
-        "model { ssd { loss { %s } } }" % HARD_EXAMPLES % "max_negatives_per_positive: 3 min_negatives_per_image: 3",
+        f"model {{ ssd {{ loss {{ {HARD_EXAMPLES} }} }} }}"
+        % "max_negatives_per_positive: 3 min_negatives_per_image: 3",
     ),
     # RMSProp keeps squares: with the weights of the other cases they would be too large for the tolerance.
     "ssd_sum_rms_prop": _case(
@@ -65,7 +66,7 @@ LONG = {
     "faster_rcnn_clip_decay_adam": _case("FASTER_RCNN", "adam", CLIP),
     "faster_rcnn_variables": _case("FASTER_RCNN", "momentum", NO_DECAY, BIASES_AND_SOME),
     "faster_rcnn_mining": _case(
-        "FASTER_RCNN", "momentum", NO_DECAY, "model { faster_rcnn { %s } }" % HARD_EXAMPLES % ""
+        "FASTER_RCNN", "momentum", NO_DECAY, f"model {{ faster_rcnn {{ {HARD_EXAMPLES} }} }}" % ""
     ),
     "mask_rcnn": _case("FASTER_RCNN", "momentum", NO_DECAY, MASKS),
     "mobilenet": _case("SSD", "momentum", MOBILENET, CLIP),

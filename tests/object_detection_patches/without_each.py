@@ -49,9 +49,7 @@ def failing(name):
         )
         cases = list(ElementTree.parse(report).getroot().iter("testcase"))
     failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
-    return len(cases), sorted(
-        "%s::%s" % (case.get("classname").rpartition(".")[2], case.get("name")) for case in failed
-    )
+    return len(cases), sorted(f"{case.get('classname').rpartition('.')[2]}::{case.get('name')}" for case in failed)
 
 
 def is_named(test, section):
@@ -72,14 +70,14 @@ def main():
     for name in parser.parse_args().names or object_detection_patches.PATCHES:
         ran, tests = failing(name)
         strangers = [test for test in tests if not is_named(test, text[name])]
-        print("%s: %d of %d tests fail" % (name, len(tests), ran))
+        print(f"{name}: {len(tests)} of {ran} tests fail")
         for test in tests:
-            print("    %s%s" % (test, "   NOT NAMED in docs/patches.md" if test in strangers else ""))
+            print(f"    {test}{'   NOT NAMED in docs/patches.md' if test in strangers else ''}")
         sys.stdout.flush()
         if strangers or not tests:
             wrong.append(name)
     if wrong:
-        sys.exit("Not held by exactly the tests that docs/patches.md names: %s." % ", ".join(wrong))
+        sys.exit(f"Not held by exactly the tests that docs/patches.md names: {', '.join(wrong)}.")
 
 
 if __name__ == "__main__":

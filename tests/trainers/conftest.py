@@ -187,7 +187,7 @@ def dataset(tmp_path):
         "label_map": "label_map.pbtxt",
         "classes": CLASSES,
         "splits": {
-            split: {"pattern": "pet_faces_%s.record-?????-of-00010" % split, "examples": count, "shards": []}
+            split: {"pattern": f"pet_faces_{split}.record-?????-of-00010", "examples": count, "shards": []}
             for split, count in (("train", 138), ("val", 58))
         },
     }

@@ -80,8 +80,8 @@ def test_what_trains_is_what_moves_in_the_graph(override, freeze, config):
     from trainers import batch_norm
 
     changed = config(
-        changes="model { ssd { freeze_batchnorm: %s feature_extractor { "
-        "override_base_feature_extractor_hyperparams: %s } } }" % (str(freeze).lower(), str(override).lower())
+        changes=f"model {{ ssd {{ freeze_batchnorm: {str(freeze).lower()} feature_extractor {{ "
+        f"override_base_feature_extractor_hyperparams: {str(override).lower()} }} }} }}"
     )
     decays = {}
     with tf.Graph().as_default() as graph, tf.Session() as session:

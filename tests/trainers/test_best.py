@@ -11,12 +11,12 @@ from trainers.errors import Refused
 @pytest.fixture
 def run(tmp_path, write_checkpoint):
     for step in (1, 2, 10):
-        write_checkpoint(str(tmp_path / ("model.ckpt-%d" % step)))
+        write_checkpoint(str(tmp_path / (f"model.ckpt-{step}")))
     return tmp_path
 
 
 def keep(run, step, value=0.5):
-    best.keep(str(run), str(run / ("model.ckpt-%d" % step)), step, "mAP", value)
+    best.keep(str(run), str(run / (f"model.ckpt-{step}")), step, "mAP", value)
 
 
 def test_what_is_kept_outlives_the_trainings_own(run):

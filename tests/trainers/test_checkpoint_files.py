@@ -16,7 +16,7 @@ def saved(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("saved"))
     with tf.Graph().as_default(), tf.Session() as session:
         for number in range(300):
-            tf.get_variable("layer_%d/weights" % number, initializer=numpy.full((number % 7 + 1, 3), number, "float32"))
+            tf.get_variable(f"layer_{number}/weights", initializer=numpy.full((number % 7 + 1, 3), number, "float32"))
         tf.get_variable("texts", initializer=["a", "bcd"])
         session.run(tf.global_variables_initializer())
         shapes = {variable.op.name: tuple(variable.shape.as_list()) for variable in tf.global_variables()}

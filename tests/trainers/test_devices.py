@@ -5,7 +5,7 @@ import pytest
 from trainers import devices
 from trainers.errors import Refused
 
-FOUR = [("GPU-%d0c6" % index, "Tesla V100") for index in range(4)]
+FOUR = [(f"GPU-{index}0c6", "Tesla V100") for index in range(4)]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_fewer_devices_than_asked_for_are_refused(environ, gpus, sentence, read_
 def test_cpu_devices_are_virtual_and_hide_every_gpu(environ, count, read_settings):
     chosen = devices.choose(read_settings(DEVICE="cpu", **environ), FOUR)
     assert (chosen.count, chosen.cuda_visible_devices) == (count, "-1")
-    assert chosen.names[-1] == "/cpu:%d" % (count - 1)
+    assert chosen.names[-1] == f"/cpu:{count - 1}"
 
 
 @pytest.mark.tensorflow

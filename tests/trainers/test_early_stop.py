@@ -71,10 +71,10 @@ def test_an_evaluation_beside_a_training_that_learns_nothing_stops_it(tiny, tiny
     metrics = evaluation.metrics()
     first = metrics["evaluations"][0]["step"]
     assert metrics["best_step"] == first
-    why = "2 evaluations after step %d were no better (EARLY_STOP_PATIENCE=2)" % first
-    assert "The training is asked to stop at its next checkpoint: %s." % why in evaluation.lines
-    assert "Stopped early: %s. The same command goes on from here." % why in stopped.lines
-    assert os.path.exists(str(folder / "best" / ("model.ckpt-%d.index" % first)))
+    why = f"2 evaluations after step {first} were no better (EARLY_STOP_PATIENCE=2)"
+    assert f"The training is asked to stop at its next checkpoint: {why}." in evaluation.lines
+    assert f"Stopped early: {why}. The same command goes on from here." in stopped.lines
+    assert os.path.exists(str(folder / "best" / (f"model.ckpt-{first}.index")))
     with open(str(folder / "best" / "best.json")) as source:
         assert json.load(source)["step"] == first
     # Gone on with, it has its patience again, although everything evaluated so far was no better.

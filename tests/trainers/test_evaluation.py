@@ -48,10 +48,10 @@ class Run(object):
 
     def save(self, *steps, values=None):
         for step in steps:
-            self._write_checkpoint(os.path.join(self.folder, "model.ckpt-%d" % step), *([values] if values else []))
+            self._write_checkpoint(os.path.join(self.folder, f"model.ckpt-{step}"), *([values] if values else []))
 
     def delete(self, step):
-        for path in checkpoint_files.files_of(os.path.join(self.folder, "model.ckpt-%d" % step)):
+        for path in checkpoint_files.files_of(os.path.join(self.folder, f"model.ckpt-{step}")):
             os.unlink(path)
 
     def begin_training(self):
@@ -93,7 +93,7 @@ def run(tmp_path, write_checkpoint, monkeypatch, read_settings, project_dir):
     (tmp_path / "val.record").write_bytes(b"")
     config = config.replace('metrics_set: "coco_detection_metrics"', "num_examples: 2").replace(
         "eval_input_reader {",
-        'eval_input_reader { tf_record_input_reader { input_path: "%s" }' % (tmp_path / "val.record"),
+        f'eval_input_reader {{ tf_record_input_reader {{ input_path: "{tmp_path / "val.record"}" }}',
     )
     run = Run(tmp_path / "run", write_checkpoint, config)
     now = [1000.0]
@@ -153,7 +153,7 @@ class TestOnce(object):
         assert run.evaluated == [4]
         assert (
             any(
-                line.startswith("Step 4 was evaluated before, with %s weights; delete " % weights)
+                line.startswith(f"Step 4 was evaluated before, with {weights} weights; delete ")
                 for line in run.console.lines
             )
             == told
@@ -184,7 +184,7 @@ class TestUntilStep(object):
         run.later = [nothing, lambda: run.save(4), nothing, run.end_training]
         assert run.start() == 0
         assert run.evaluated == [2, 4]
-        assert "No training is running in %s; step 4 was its last checkpoint." % run.folder in run.console.lines
+        assert f"No training is running in {run.folder}; step 4 was its last checkpoint." in run.console.lines
 
     def test_takes_what_the_training_saved_as_it_ended(self, run):
         run.save(2)

@@ -54,7 +54,7 @@ def test_a_full_gpu_has_other_words_too(words):
 )
 def test_an_error_of_cudas_libraries_is_told_as_the_gpus(words):
     told = exhausted.gpu_failed(RuntimeError(TWO_ROOTS % (words, words)))
-    assert (told.what, told.code) == ("The GPU failed: %s." % words, 3)
+    assert (told.what, told.code) == (f"The GPU failed: {words}.", 3)
     assert exhausted.gpu_failed(ValueError("no node in the graph")) is None
     assert not exhausted.memory_is_full(RuntimeError(words))
 
@@ -71,8 +71,8 @@ def test_a_quota_is_a_full_disk_too(number):
 def test_out_of_memory_names_the_device_and_a_batch_that_divides(batch, tried):
     told = exhausted.full_memory(ResourceExhaustedError(OOM), batch, FOUR_GPUS)
     assert told.what == (
-        "Memory ran out on GPU:2 with a batch of %d (%d on each device); there was no room for a "
-        "tensor of shape [8,64,300,300]." % (batch, batch // 4)
+        f"Memory ran out on GPU:2 with a batch of {batch} ({batch // 4} on each device); there was no room "
+        "for a tensor of shape [8,64,300,300]."
     )
     assert told.do.startswith(tried) and told.code == 3
 

@@ -56,10 +56,10 @@ class TestBest(object):
         values = [entry["metrics"]["DetectionBoxes_Precision/mAP"] for entry in metrics["evaluations"]]
         best = read_json(trained.folder, "best", "best.json")
         assert best["step"] == metrics["best_step"] and best["value"] == max(values)
-        kept = os.path.join(trained.folder, "best", "model.ckpt-%d" % best["step"])
+        kept = os.path.join(trained.folder, "best", f"model.ckpt-{best['step']}")
         assert checkpoint_files.problem(kept, values=True) is None
         assert {name.split(".")[1] for name in os.listdir(os.path.dirname(kept)) if name != "best.json"} == {
-            "ckpt-%d" % best["step"]
+            f"ckpt-{best['step']}"
         }
 
     def test_nothing_is_left_aside(self, trained):
@@ -76,7 +76,7 @@ class TestExport(object):
         assert os.listdir(os.path.dirname(folder)) == [str(step)]
         description = read_json(folder, "export.json")
         assert (description["step"], description["pictures_compared"]) == (step, 3)
-        assert description["checkpoint"] == os.path.join(trained.folder, "best", "model.ckpt-%d" % step)
+        assert description["checkpoint"] == os.path.join(trained.folder, "best", f"model.ckpt-{step}")
         for name in ("frozen_inference_graph.pb", "saved_model", "model.tflite"):
             compared = description["compared"][name]
             assert compared["detections"] == 300
@@ -120,10 +120,10 @@ class TestExport(object):
         shutil.copytree(os.path.join(trained.folder, "best"), str(folder))
         with open(os.path.join(trained.folder, "pipeline.config")) as source:
             (folder / "pipeline.config").write_text(source.read().replace("num_classes: 3", "num_classes: 2"))
-        checkpoint = str(folder / ("model.ckpt-%d" % trained.metrics()["best_step"]))
+        checkpoint = str(folder / (f"model.ckpt-{trained.metrics()['best_step']}"))
         refused = tiny("export", trained.folder, "--checkpoint", checkpoint)
         assert refused.code == 2, refused.console
-        assert "Checkpoint %s is of another model than the config: 4 of " % checkpoint in refused.console
+        assert f"Checkpoint {checkpoint} is of another model than the config: 4 of " in refused.console
         assert not (folder / "export").exists() or os.listdir(str(folder / "export")) == []
 
 
@@ -269,9 +269,9 @@ class TestInHand(object):
         assert os.listdir(str(tmp_path)) == []
 
     def test_errors_name_the_one_that_was_asked_for(self, checkpoint, tmp_path):
-        with pytest.raises(Refused, match="^%s is odd[.]" % re.escape(checkpoint)):
+        with pytest.raises(Refused, match=f"^{re.escape(checkpoint)} is odd[.]"):
             with export._in_hand(checkpoint, str(tmp_path / "out")) as held:
-                raise Refused("%s is odd." % held, "Do that.")
+                raise Refused(f"{held} is odd.", "Do that.")
 
     def test_a_torn_one_is_refused(self, checkpoint, tmp_path):
         with open(checkpoint + ".data-00000-of-00001", "r+b") as shard:

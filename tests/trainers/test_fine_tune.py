@@ -10,7 +10,7 @@ EXTRACTOR = "FeatureExtractor/TinySsd/"
 SHAPES = {"first/weights": [16, 16, 3, 8], "second/weights": [3, 3, 8, 8]}
 SHAPES.update(
     {
-        "%s/BatchNorm/%s" % (layer, name): [8]
+        f"{layer}/BatchNorm/{name}": [8]
         for layer in ("first", "second")
         for name in ("beta", "gamma", "moving_mean", "moving_variance")
     }
@@ -77,7 +77,7 @@ class TestWatched(object):
         found, said = restored(checkpoint)
         assert sorted(found) == ["net/a", "net/b"]
         assert said == [
-            "Fine-tuning: restored 2 of 2 variables from %s (fine_tune_checkpoint_type: detection)." % checkpoint
+            f"Fine-tuning: restored 2 of 2 variables from {checkpoint} (fine_tune_checkpoint_type: detection)."
         ]
 
     def test_what_is_missing_or_of_another_shape_is_named(self, tmp_path):
@@ -99,7 +99,7 @@ class TestWatched(object):
 
     @pytest.mark.parametrize("count, refused", [(10, False), (11, True)])
     def test_below_a_tenth_is_refused_and_a_tenth_is_not(self, count, refused, tmp_path):
-        checkpoint, names = save(tmp_path, {"net/v0": [2]}), ["v%d" % number for number in range(count)]
+        checkpoint, names = save(tmp_path, {"net/v0": [2]}), [f"v{number}" for number in range(count)]
         try:
             _, said = restored(checkpoint, build=lambda: Model(names))
         except Refused as error:
@@ -153,8 +153,8 @@ def test_values_and_their_averages_are_the_checkpoints_at_the_first_step(
         DATA_DIR=str(tmp_path),
     )
     assert done.code == 0, done.console
-    assert done.console.count("Fine-tuning: restored 9 of 10 variables from %s" % checkpoint) == 1
-    assert done.console.count("  Not in the checkpoint: %ssecond/BatchNorm/beta.\n" % EXTRACTOR) == 1
+    assert done.console.count(f"Fine-tuning: restored 9 of 10 variables from {checkpoint}") == 1
+    assert done.console.count(f"  Not in the checkpoint: {EXTRACTOR}second/BatchNorm/beta.\n") == 1
     before, after = read(checkpoint), read(str(run / "model.ckpt-1"))
     assert [name for name in pretrained if (before[name] != after[name]).any()] == []
     averages = [name for name in after if name.endswith(AVERAGE)]

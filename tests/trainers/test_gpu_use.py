@@ -191,7 +191,7 @@ def test_without_library_driver_or_gpu_nothing_is_shown_and_the_log_says_why(nvm
     with watched:
         steps(watched, 20, lambda: said)
         assert (watched.now(), watched.newly_idle(), gpu_use.text(watched.now())) == ([], [], "")
-    assert said == ["The use of the GPUs is not shown: NVML does not answer (%s)." % why]
+    assert said == [f"The use of the GPUs is not shown: NVML does not answer ({why})."]
 
 
 def test_a_library_that_fails_in_the_middle_ends_the_showing_and_nothing_else(nvml, watch):

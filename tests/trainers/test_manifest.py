@@ -133,7 +133,7 @@ def test_fields_of_repeated_messages_are_told_apart():
     def of(*steps):
         return {
             "config": ["a {"]
-            + [line for step in steps for line in ("  schedule {", "    step: %d" % step, "  }")]
+            + [line for step in steps for line in ("  schedule {", f"    step: {step}", "  }")]
             + ["}"]
         }
 

@@ -41,7 +41,7 @@ def servers_of(pid):
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open("/proc/%s/cmdline" % name, "rb") as source:
+            with open(f"/proc/{name}/cmdline", "rb") as source:
                 arguments = source.read().split(b"\0")
         except OSError:
             continue
@@ -65,12 +65,12 @@ def all_gone(pid):
 
 
 def imports_tensorflow(pid):
-    with open("/proc/%d/maps" % pid) as source:
+    with open(f"/proc/{pid}/maps") as source:
         return "tensorflow" in source.read()
 
 
 def environment_of(pid):
-    with open("/proc/%d/environ" % pid, "rb") as source:
+    with open(f"/proc/{pid}/environ", "rb") as source:
         return dict(entry.split(b"=", 1) for entry in source.read().split(b"\0") if b"=" in entry)
 
 
@@ -209,7 +209,7 @@ def variables_of(run, step):
     import tensorflow.compat.v1 as tf
 
     meta_graph = tf.MetaGraphDef()
-    with open(os.path.join(run.folder, "model.ckpt-%d.meta" % step), "rb") as source:
+    with open(os.path.join(run.folder, f"model.ckpt-{step}.meta"), "rb") as source:
         meta_graph.ParseFromString(source.read())
     return [node for node in meta_graph.graph_def.node if node.op in ("VariableV2", "VarHandleOp")]
 

@@ -127,8 +127,8 @@ def test_a_small_memory_shrinks_the_buffers_that_the_config_leaves_open_and_says
     assert ample == made(None)
     why = "so that input fits 1.0 GB of memory"
     assert [change for change in small.changes if change not in ample.changes] == [
-        "num_parallel_batches: 8 -> 1 (%s)" % why,
-        "num_prefetch_batches: 2 -> 1 (%s)" % why,
+        f"num_parallel_batches: 8 -> 1 ({why})",
+        f"num_prefetch_batches: 2 -> 1 ({why})",
     ]
     assert small.config.train_input_reader.shuffle_buffer_size == 1024  # the config's own
 
@@ -250,7 +250,7 @@ def test_pictures_of_different_sizes_may_be_padded_where_there_are_no_masks(with
     for change, way_out in ((lambda config: None, "pad_to_max_dimension: true"), (learn_masks, "fixed_shape_resizer")):
         with pytest.raises(Refused, match="cannot share a batch of 2 a device") as refused:
             with_fields(change, batch_size="4", **masks)
-        assert refused.value.do.startswith("Set %s in the config" % way_out)
+        assert refused.value.do.startswith(f"Set {way_out} in the config")
 
 
 def test_a_config_that_does_not_parse_is_named_with_its_line(tmp_path):

@@ -224,7 +224,7 @@ def run_of_step(look, tmp_path, write_checkpoint):
 def test_a_run_to_go_on_with_is_looked_at(look, run_of_step, write_checkpoint, monkeypatch):
     from trainers import preflight
 
-    assert line(look(), "RUN_DIR").text == "%s: goes on from step 7." % run_of_step
+    assert line(look(), "RUN_DIR").text == f"{run_of_step}: goes on from step 7."
     # What a checkpoint takes is known here, so that too little space is no guess.
     monkeypatch.setattr(preflight.runs, "free_bytes", lambda folder: 2**20)
     assert (line(look(), "disk").level, look().code) == ("error", 3)
@@ -245,7 +245,7 @@ def test_a_run_dir_in_use_or_of_others_is_refused(look, run_of_step, monkeypatch
     allowed = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(run_of_step) and allowed(path, mode))
     not_ours = line(look(), "RUN_DIR")
-    assert (not_ours.level, not_ours.text) == ("error", "RUN_DIR=%s cannot be written." % run_of_step)
+    assert (not_ours.level, not_ours.text) == ("error", f"RUN_DIR={run_of_step} cannot be written.")
 
 
 def test_a_training_tells_the_warnings_of_its_look_and_is_refused_by_its_errors(look, monkeypatch, read_settings):

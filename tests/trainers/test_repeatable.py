@@ -13,7 +13,7 @@ def variables_of(run):
     import tensorflow.compat.v1 as tf
 
     assert run.code == 0, run.console
-    reader = tf.train.load_checkpoint(os.path.join(run.folder, "model.ckpt-%d" % STEP))
+    reader = tf.train.load_checkpoint(os.path.join(run.folder, f"model.ckpt-{STEP}"))
     return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
 

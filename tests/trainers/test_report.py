@@ -236,7 +236,7 @@ class TestOutcome(object):
     def test_each_is_said(self, changes, said, write):
         told = story.read(str(write(changes)))
         assert story.outcome(told)[0] == said
-        assert "exit code %d" % changes.get("exit_code", 0) in report.page(told) or said == "Killed"
+        assert f"exit code {changes.get('exit_code', 0)}" in report.page(told) or said == "Killed"
 
     def test_a_training_that_goes_on_is_not_called_killed(self, write):
         run = write({"outcome": "running", "ended": None, "exit_code": None, "step": None}, [record(7)])
@@ -292,7 +292,7 @@ class TestEvaluations(object):
         page = page_of(run)
         images = [attributes["src"] for tag, attributes in page.elements if tag == "img"]
         assert images == (["data:image/png;base64,iVBORw=="] if step else [])
-        assert ("Pictures, step %s" % step in page.text) == bool(step)
+        assert (f"Pictures, step {step}" in page.text) == bool(step)
 
     def test_evaluations_of_before_the_classes_were_written_down_are_shown(self, write):
         page_of(write(evaluations=[{"step": 3, "metrics": {BOXES: 0.5}}]))
@@ -369,14 +369,14 @@ class TestCommand(object):
             env=dict(os.environ, PYTHONPATH=api_dir, RUN_DIR=str(run)),
             universal_newlines=True,
         )
-        assert done.stdout.strip() == "Wrote %s." % (run / "report.html")
+        assert done.stdout.strip() == f"Wrote {run / 'report.html'}."
         assert (run / "report.html").stat().st_size > 10000
 
     def test_what_is_no_run_is_refused(self, tmp_path, write):
-        assert refusal(tmp_path) == (2, "%s holds no run (no run.json in it)." % tmp_path)
+        assert refusal(tmp_path) == (2, f"{tmp_path} holds no run (no run.json in it).")
         run = write()
         (run / "run.json").write_text("{")
-        assert refusal(run) == (3, "%s is damaged: it is no JSON." % (run / "run.json"))
+        assert refusal(run) == (3, f"{run / 'run.json'} is damaged: it is no JSON.")
 
     @pytest.mark.parametrize("changes", [{"settings": [1]}, {"dataset": {"shards": 3}}, {"devices": "many"}])
     def test_what_no_training_wrote_is_said(self, changes, write):
@@ -388,14 +388,14 @@ class TestCommand(object):
 
         terminal = io.StringIO()
         report.try_write(str(tmp_path), Console(terminal))
-        assert "The report could not be written: %s holds no run" % tmp_path in terminal.getvalue()
+        assert f"The report could not be written: {tmp_path} holds no run" in terminal.getvalue()
 
     def test_a_page_that_is_there_is_replaced_as_a_whole(self, write, monkeypatch):
         run = write(records=[record(1)])
         report.write(str(run))
         before = (run / "report.html").read_bytes()
         monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-        assert refusal(run) == (3, "%s cannot be written: No space left on device." % (run / "report.html"))
+        assert refusal(run) == (3, f"{run / 'report.html'} cannot be written: No space left on device.")
         assert (run / "report.html").read_bytes() == before
         assert [name for name in os.listdir(str(run)) if name.endswith(".tmp")] == []
 

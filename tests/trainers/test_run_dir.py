@@ -29,12 +29,12 @@ def a_run(write_checkpoint, config):
         run_dir.write_config(str(folder), config)
         (folder / run_dir.MANIFEST).write_text('{"settings": {}}')
         for step in steps:
-            write_checkpoint(str(folder / ("model.ckpt-%d" % step)))
-        names = ["model.ckpt-%d" % step for step in steps]
+            write_checkpoint(str(folder / (f"model.ckpt-{step}")))
+        names = [f"model.ckpt-{step}" for step in steps]
         (folder / "checkpoint").write_text(
             "".join(
-                ['model_checkpoint_path: "%s"\n' % name for name in names[-1:]]
-                + ['all_model_checkpoint_paths: "%s"\n' % name for name in names]
+                [f'model_checkpoint_path: "{name}"\n' for name in names[-1:]]
+                + [f'all_model_checkpoint_paths: "{name}"\n' for name in names]
             )
         )
         return str(folder)
@@ -131,8 +131,8 @@ def test_a_run_without_what_the_config_trains_is_refused_before_anything_is_writ
         assert run_dir.check(folder, config, read_settings()) == 2
         return
     refused = refusal(folder, config, read_settings())
-    assert (refused.what, refused.code) == ("%s holds a run without what this config trains: %s." % (folder, said), 2)
-    assert "FINE_TUNE_CHECKPOINT=%s" % os.path.join(folder, "model.ckpt-2") in refused.do
+    assert (refused.what, refused.code) == (f"{folder} holds a run without what this config trains: {said}.", 2)
+    assert f"FINE_TUNE_CHECKPOINT={os.path.join(folder, 'model.ckpt-2')}" in refused.do
     assert sorted(os.listdir(folder)) == before
 
 
@@ -189,7 +189,7 @@ def test_a_run_dir_that_is_no_folder_is_refused(tmp_path, config, read_settings)
     blocked.write_text("")
     for folder in (blocked, blocked / "run"):
         refused = refusal(str(folder), config, read_settings())
-        assert (refused.what, refused.code) == ("RUN_DIR=%s is not a folder." % folder, 3)
+        assert (refused.what, refused.code) == (f"RUN_DIR={folder} is not a folder.", 3)
 
 
 def test_a_folder_that_cannot_be_written_is_refused(config, read_settings):
@@ -242,15 +242,17 @@ def test_a_torn_newest_checkpoint_is_set_aside_for_the_one_before(
     folder = a_run(tmp_path / "run", config, 2, 10)
     spoiled(os.path.join(folder, "model.ckpt-10." + part), how)
     prefix = os.path.join(folder, "model.ckpt-10")
-    assert run_dir.torn_checkpoints(folder) == ["Checkpoint %s cannot be read: %s." % (prefix, why)]
+    assert run_dir.torn_checkpoints(folder) == [f"Checkpoint {prefix} cannot be read: {why}."]
     before = sorted(os.listdir(folder))
     assert run_dir.check(folder, config, read_settings()) == 2
     assert sorted(os.listdir(folder)) == before
     said = []
     assert run_dir.prepare(folder, config, read_settings(), said.append) == 2
     assert said == [
-        "Checkpoint %s cannot be read: %s. It is kept as %s*; the one before it is taken."
-        % (prefix, why, os.path.join(folder, "torn-model.ckpt-10"))
+        (
+            f"Checkpoint {prefix} cannot be read: {why}. It is kept as "
+            f"{os.path.join(folder, 'torn-model.ckpt-10')}*; the one before it is taken."
+        )
     ]
     names = os.listdir(folder)
     assert "torn-model.ckpt-10.meta" in names and not [name for name in names if name.startswith("model.ckpt-10")]
@@ -312,7 +314,7 @@ def test_what_a_kill_left_between_the_list_and_the_removal_is_removed(a_run, tmp
     listed = ["model.ckpt-6", "model.ckpt-8"]
     (tmp_path / "run" / "checkpoint").write_text(
         'model_checkpoint_path: "model.ckpt-8"\n'
-        + "".join('all_model_checkpoint_paths: "%s"\n' % name for name in listed)
+        + "".join(f'all_model_checkpoint_paths: "{name}"\n' for name in listed)
     )
     (tmp_path / "run" / "kept_for_good.json").write_text('["model.ckpt-2"]')
     assert run_dir.prepare(folder, config, read_settings(KEEP_CHECKPOINTS="2")) == 8
@@ -355,5 +357,5 @@ def test_a_file_system_without_locks_is_said_and_not_taken_for_another_training(
     folder = a_run(tmp_path / "run", config)
     said = []
     run_dir.prepare(folder, config, read_settings(), said.append)
-    assert said == ["%s cannot be locked (No locks available): nothing will stop a second training in it." % folder]
+    assert said == [f"{folder} cannot be locked (No locks available): nothing will stop a second training in it."]
     assert not run_dir.is_training(folder)

@@ -64,7 +64,7 @@ def test_a_near_miss_is_named_with_the_setting_it_was_meant_for(name, meant):
     if meant is None:
         settings.read({name: "1"})
     else:
-        assert errors_of(**{name: "1"}) == ["%s=1: there is no such setting; did you mean %s?" % (name, meant)]
+        assert errors_of(**{name: "1"}) == [f"{name}=1: there is no such setting; did you mean {meant}?"]
 
 
 @pytest.mark.parametrize(

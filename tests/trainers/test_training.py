@@ -47,7 +47,7 @@ def devices_of(run, step):
     import tensorflow.compat.v1 as tf
 
     meta_graph = tf.MetaGraphDef()
-    with open(os.path.join(run.folder, "model.ckpt-%d.meta" % step), "rb") as source:
+    with open(os.path.join(run.folder, f"model.ckpt-{step}.meta"), "rb") as source:
         meta_graph.ParseFromString(source.read())
     return {node.device for node in meta_graph.graph_def.node}
 
@@ -55,7 +55,7 @@ def devices_of(run, step):
 def variables_of(run, step):
     import tensorflow.compat.v1 as tf
 
-    return {name for name, _ in tf.train.list_variables(os.path.join(run.folder, "model.ckpt-%d" % step))}
+    return {name for name, _ in tf.train.list_variables(os.path.join(run.folder, f"model.ckpt-{step}"))}
 
 
 def test_a_mirrored_run_ends_well_and_without_noise(mirrored):
@@ -76,13 +76,13 @@ def test_what_tensorflow_says_of_its_future_is_in_the_logs_alone(resumed):
 def test_the_first_lines_say_what_will_happen_and_the_last_where_the_results_are(mirrored):
     assert mirrored.lines[0].startswith("Training ssd_mobilenet_v1 on mini-pets (135 pictures, 3 classes")
     assert "2 virtual CPU devices, no GPU; batch 8 = 2 devices x 4; learning rate 0.004" in mirrored.lines[1]
-    assert mirrored.lines[-1] == "Results are in %s." % mirrored.folder
+    assert mirrored.lines[-1] == f"Results are in {mirrored.folder}."
 
 
 def test_checkpoints_come_at_the_interval_and_only_the_newest_are_kept(mirrored, resumed):
     assert resumed[0].code == 0, resumed[0].console
     assert resumed[0].checkpoints == [8, 9]
-    assert "saved %s" % os.path.join(mirrored.folder, "model.ckpt-6") in mirrored.console
+    assert f"saved {os.path.join(mirrored.folder, 'model.ckpt-6')}" in mirrored.console
 
 
 def test_every_validation_picture_is_evaluated_once_and_drawn(mirrored):

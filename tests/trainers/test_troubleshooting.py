@@ -64,7 +64,7 @@ def key(text):
 def all_sentences(project):
     files = [path for room in ROOMS for path in sorted(glob.glob(os.path.join(project, room, "*.py")))]
     return [
-        ("%s:%d" % (os.path.relpath(path, project), line), key(text))
+        (f"{os.path.relpath(path, project)}:{line}", key(text))
         for path in files
         for line, text in sentences(path)
         if len(key(text)) >= SHORTEST
@@ -92,4 +92,4 @@ def test_every_exit_code_has_one(page):
     from trainers import errors
 
     codes = {value for name, value in vars(errors).items() if name.isupper() and isinstance(value, int)}
-    assert all("| %d |" % code in page for code in codes | {0, 130, 137, 143})
+    assert all(f"| {code} |" in page for code in codes | {0, 130, 137, 143})

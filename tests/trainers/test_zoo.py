@@ -50,7 +50,7 @@ def fetch(archive, tmp_path):
 
     def run(name="ssd_mobilenet_v1_coco"):
         said = []
-        zoo.ensure(name, run.data, said.append, "http://127.0.0.1:%d/" % server.server_port, {NAME: published})
+        zoo.ensure(name, run.data, said.append, f"http://127.0.0.1:{server.server_port}/", {NAME: published})
         return said
 
     run.asked, run.data = asked, str(tmp_path / "data")
@@ -61,7 +61,7 @@ def fetch(archive, tmp_path):
 
 def test_names_with_and_without_their_date_are_known():
     assert zoo.find("ssd_mobilenet_v1_coco") == zoo.find(NAME) == NAME
-    assert zoo.find("data/zoo/%s/model.ckpt" % NAME) is None
+    assert zoo.find(f"data/zoo/{NAME}/model.ckpt") is None
     assert zoo.near("ssd_mobilnet_v1_coco") == "ssd_mobilenet_v1_coco"
     assert zoo.near("runs/other/model.ckpt-3") is None
     assert len({zoo.short_name(name) for name in zoo.ZOO}) == len(zoo.ZOO) == 5
@@ -69,7 +69,7 @@ def test_names_with_and_without_their_date_are_known():
 
 def test_it_is_fetched_once_and_the_archive_removed(fetch):
     folder = os.path.join(fetch.data, "zoo")
-    assert fetch() == ["Fetching %s of the model zoo (0 MB) into %s, once." % (NAME, folder)]
+    assert fetch() == [f"Fetching {NAME} of the model zoo (0 MB) into {folder}, once."]
     assert os.listdir(folder) == [NAME]
     assert os.path.isfile(zoo.checkpoint(NAME, fetch.data) + ".index")
     assert fetch() == [] and len(fetch.asked) == 1
@@ -79,7 +79,7 @@ def test_an_archive_put_there_by_hand_needs_no_network(fetch, archive):
     os.makedirs(os.path.join(fetch.data, "zoo"))
     there = os.path.join(fetch.data, "zoo", archive.name)
     archive.rename(there)
-    assert fetch() == ["Unpacking %s." % there]
+    assert fetch() == [f"Unpacking {there}."]
     assert fetch.asked == [] and os.path.isfile(zoo.checkpoint(NAME, fetch.data) + ".index")
 
 
@@ -97,7 +97,7 @@ def test_without_a_network_people_are_told_where_to_put_the_file(fetch, archive)
         fetch()
     assert refused.value.code == 3
     assert "could not be downloaded" in refused.value.what
-    assert "%s.tar.gz, as it is, into %s" % (NAME, os.path.join(fetch.data, "zoo")) in refused.value.do
+    assert f"{NAME}.tar.gz, as it is, into {os.path.join(fetch.data, 'zoo')}" in refused.value.do
     assert os.listdir(os.path.join(fetch.data, "zoo")) == []
 
 

@@ -46,7 +46,7 @@ def place(results):
     with tf.Graph().as_default() as graph:
         deployment = model_deploy.DeploymentConfig(num_clones=2, clone_on_cpu=True)
         model_deploy.create_clones(deployment, build)
-        results["clone_devices"] = [graph.get_operation_by_name("clone_%d/MatMul" % clone).device for clone in range(2)]
+        results["clone_devices"] = [graph.get_operation_by_name(f"clone_{clone}/MatMul").device for clone in range(2)]
         results["variable_devices"] = sorted({variable.device for variable in tf.global_variables()})
 
 

@@ -32,13 +32,13 @@ def run(model, optimizer, devices, folder):
     with open(label_map, "w") as out:
         out.write("item { id: 1 name: 'cat' }\n")
     configs = {
-        "train_config": text_format.Parse("optimizer {%s}" % optimizer, train_pb2.TrainConfig()),
+        "train_config": text_format.Parse(f"optimizer {{{optimizer}}}", train_pb2.TrainConfig()),
         "eval_config": eval_pb2.EvalConfig(metrics_set=["coco_detection_metrics"]),
         "eval_input_config": input_reader_pb2.InputReader(label_map_path=label_map, max_number_of_boxes=1),
     }
     configs["eval_config"].use_moving_averages = configs["train_config"].optimizer.use_moving_average
     strategy = devices and tf.distribute.MirroredStrategy(
-        ["/cpu:%d" % index for index in range(devices)],
+        [f"/cpu:{index}" for index in range(devices)],
         cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(num_packs=1),
     )
     estimator = tf.estimator.Estimator(
@@ -53,7 +53,7 @@ def run(model, optimizer, devices, folder):
         ),
     )
     estimator.train(lambda: line_model.dataset(BATCH // (devices or 1)), steps=STEPS)
-    states = [_variables(os.path.join(folder, "run", "model.ckpt-%d" % step)) for step in (STEPS - 1, STEPS)]
+    states = [_variables(os.path.join(folder, "run", f"model.ckpt-{step}")) for step in (STEPS - 1, STEPS)]
     result = {
         "checkpoints": len(tf.gfile.Glob(os.path.join(folder, "run", "model.ckpt-*.index"))),
         "before_last_step": states[0],
@@ -65,7 +65,7 @@ def run(model, optimizer, devices, folder):
     result["loss_of_weights"] = line_model.loss(states[1]["line/weights"], states[1]["line/bias"])
     if configs["eval_config"].use_moving_averages:
         result["loss_of_averages"] = line_model.loss(
-            *[states[1]["line/%s/ExponentialMovingAverage" % name] for name in ("weights", "bias")]
+            *[states[1][f"line/{name}/ExponentialMovingAverage"] for name in ("weights", "bias")]
         )
 
     def serving():

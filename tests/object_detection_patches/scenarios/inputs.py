@@ -90,7 +90,7 @@ def read(results, folder):
     conversion.convert = counted
     started = time.time()
     train = "batch_size: 2 data_augmentation_options { random_horizontal_flip { probability: 1 } }"
-    reader = "max_number_of_boxes: 3 tf_record_input_reader { input_path: '%s/record' }" % folder
+    reader = f"max_number_of_boxes: 3 tf_record_input_reader {{ input_path: '{folder}/record' }}"
     model = "ssd { num_classes: 2 image_resizer { fixed_shape_resizer { height: 8 width: 8 } } }"
     dataset = inputs.train_input(
         text_format.Parse(train, train_pb2.TrainConfig()),

@@ -42,7 +42,7 @@ def _run_workers(case, folder):
     with socket.socket() as first, socket.socket() as second:
         for each in (first, second):
             each.bind(("127.0.0.1", 0))
-        addresses = ["127.0.0.1:%d" % each.getsockname()[1] for each in (first, second)]
+        addresses = [f"127.0.0.1:{each.getsockname()[1]}" for each in (first, second)]
     running = []
     for index in range(2):
         cluster = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}

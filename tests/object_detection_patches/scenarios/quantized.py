@@ -107,7 +107,7 @@ def main(results):
 
             train(os.path.join(temporary, str(count)), count, loop)
             trained = tf.train.load_checkpoint(os.path.join(temporary, str(count), "model.ckpt-3"))
-            results["variables_%d" % count] = sorted(trained.get_variable_to_shape_map())
+            results[f"variables_{count}"] = sorted(trained.get_variable_to_shape_map())
 
         def look(train_op, logdir, **keywords):
             results["restarted"] = {

@@ -25,14 +25,14 @@ AUGMENTATIONS = {"brightness": "random_adjust_brightness {}", "crop": "random_cr
 def read(folder, augmentation, seed):
     """Sums of the colors of each picture in three batches of eight."""
     reader = (
-        "max_number_of_boxes: 3 shuffle: true num_readers: 1 "
-        "tf_record_input_reader { input_path: '%s/records-*' }" % folder
+        f"max_number_of_boxes: 3 shuffle: true num_readers: 1 tf_record_input_reader {{ input_path: '{folder}/records-*' "
+        "}"
     )
     with tf.Graph().as_default(), tf.Session() as session:
         if seed is not None:
             tf.set_random_seed(seed)
         dataset = inputs.train_input(
-            text_format.Parse("batch_size: 8 data_augmentation_options { %s }" % augmentation, train_pb2.TrainConfig()),
+            text_format.Parse(f"batch_size: 8 data_augmentation_options {{ {augmentation} }}", train_pb2.TrainConfig()),
             text_format.Parse(reader, input_reader_pb2.InputReader()),
             text_format.Parse(workers.MODEL, model_pb2.DetectionModel()),
             model=line_model.LineModel(),

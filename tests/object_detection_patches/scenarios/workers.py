@@ -50,7 +50,7 @@ def write_records(folder):
         pixels = tf.cast(tf.reshape(tf.range(8 * 8 * 3), [8, 8, 3]), tf.uint8)
         picture = session.run(tf.image.encode_png(pixels))
     for number in range(FILES):
-        with tf.python_io.TFRecordWriter(os.path.join(folder, "records-%d" % number)) as writer:
+        with tf.python_io.TFRecordWriter(os.path.join(folder, f"records-{number}")) as writer:
             for place in range(RECORDS):
                 feature = dict(
                     box,
@@ -66,12 +66,12 @@ def write_records(folder):
 def read(folder, worker, workers, shuffle, files="*", batch=3):
     """(source ids in the order they come, pictures in the first batch) for one of so many workers."""
     reader = (
-        "max_number_of_boxes: 3 include_source_id: true num_epochs: 1 shuffle: %s num_readers: 2 "
-        "tf_record_input_reader { input_path: '%s/records-%s' }" % (str(shuffle).lower(), folder, files)
+        f"max_number_of_boxes: 3 include_source_id: true num_epochs: 1 shuffle: {str(shuffle).lower()} "
+        f"num_readers: 2 tf_record_input_reader {{ input_path: '{folder}/records-{files}' }}"
     )
     with tf.Graph().as_default(), tf.Session() as session:
         input_fn = inputs.create_train_input_fn(
-            text_format.Parse("batch_size: %d" % (batch * workers), train_pb2.TrainConfig()),
+            text_format.Parse(f"batch_size: {batch * workers}", train_pb2.TrainConfig()),
             text_format.Parse(reader, input_reader_pb2.InputReader()),
             text_format.Parse(MODEL, model_pb2.DetectionModel()),
         )

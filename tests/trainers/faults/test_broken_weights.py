@@ -19,8 +19,10 @@ def from_step(step):
     return (
         (
             CONSTANT,
-            "manual_step_learning_rate { initial_learning_rate: 1e-12 "
-            "schedule { step: %d learning_rate: 3e38 } }" % step,
+            (
+                f"manual_step_learning_rate {{ initial_learning_rate: 1e-12 schedule {{ step: {step} learning_rate: "
+                "3e38 } }"
+            ),
         ),
         (CLASSES, CLASSES + " classification_weight: 1e3"),
     )
@@ -33,12 +35,12 @@ def test_a_checkpoint_of_infinite_weights_is_set_aside_and_the_one_before_named(
     assert run.code == 4, run.console
     aside = [name for name in os.listdir(run.folder) if name.startswith("diverged-") and name.endswith(".index")]
     good = run.checkpoints[-1]
-    assert aside == ["diverged-model.ckpt-%d.index" % (good + 1)]
+    assert aside == [f"diverged-model.ckpt-{good + 1}.index"]
     assert (
-        "Checkpoint %s holds weights that are not finite (" % os.path.join(run.folder, "model.ckpt-%d" % (good + 1))
+        "Checkpoint %s holds weights that are not finite (" % os.path.join(run.folder, f"model.ckpt-{good + 1}")
         in run.console
     )
-    assert run.lines[-1].endswith("the newest checkpoint is %s." % os.path.join(run.folder, "model.ckpt-%d" % good))
+    assert run.lines[-1].endswith("the newest checkpoint is %s." % os.path.join(run.folder, f"model.ckpt-{good}"))
     assert run.manifest()["outcome"] == "diverged"
 
 

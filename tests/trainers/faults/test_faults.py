@@ -59,7 +59,7 @@ def test_a_poisoned_record_ends_with_4_its_picture_named_and_the_last_good_check
     assert len(named) == 8 and picture in named
     assert (
         "the newest checkpoint is %s"
-        % (os.path.join(diverged.folder, "model.ckpt-%d" % (step - 1)) if step > 1 else "not there")
+        % (os.path.join(diverged.folder, f"model.ckpt-{step - 1}") if step > 1 else "not there")
         in diverged.console
     )
     assert step not in diverged.checkpoints
@@ -78,8 +78,8 @@ def processes_of(run_dir):
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open("/proc/%s/environ" % pid, "rb") as source:
-                found += [int(pid)] if ("RUN_DIR=%s" % run_dir).encode() in source.read().split(b"\0") else []
+            with open(f"/proc/{pid}/environ", "rb") as source:
+                found += [int(pid)] if (f"RUN_DIR={run_dir}").encode() in source.read().split(b"\0") else []
         except OSError:
             pass  # it has just ended
     return found
@@ -167,7 +167,7 @@ def small_disk(tmp_path):
         universal_newlines=True,
     )
     if mounted.returncode:
-        pytest.skip("no small disk can be mounted here: %s" % mounted.stdout.strip())
+        pytest.skip(f"no small disk can be mounted here: {mounted.stdout.strip()}")
     yield folder
     subprocess.run(["umount", "--lazy", folder], check=True)
 
@@ -218,13 +218,13 @@ def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_o
     ended_on_a_full_disk(full)
     assert "the checkpoint of step" in full.lines[-2]
     before, newest = full.checkpoints[-2:]
-    (shard,) = glob.glob(os.path.join(full.folder, "model.ckpt-%d.data-*" % newest))
+    (shard,) = glob.glob(os.path.join(full.folder, f"model.ckpt-{newest}.data-*"))
     with open(shard, "wb"):
         pass
     again = tiny_training(full.folder, NUM_STEPS=str(newest + 3), TRAINER="clone")
     assert again.code == 0, again.console
     assert "has 0 of" in again.console and "the one before it is taken" in again.console
-    assert "Going on from step %d to %d." % (before, newest + 3) in again.lines
+    assert f"Going on from step {before} to {newest + 3}." in again.lines
     assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
 
 
@@ -247,13 +247,13 @@ def test_a_save_that_finds_the_disk_full_leaves_what_was_saved_before_and_the_ru
     written = set(os.listdir(full.folder))
     again = tiny_training(full.folder, NUM_STEPS=str(newest + 3), CHECKPOINT_EVERY_STEPS="1", PIPELINE_CONFIG=config)
     assert again.code == 0, again.console
-    assert "Going on from step %d to %d." % (newest, newest + 3) in again.lines
+    assert f"Going on from step {newest} to {newest + 3}." in again.lines
     assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
     (events,) = [name for name in set(os.listdir(full.folder)) - written if name.startswith("events")]
     step, rate = first_learning_rate(os.path.join(full.folder, events))
     assert newest < step <= newest + 2
     assert any(rate == pytest.approx(RATE * 0.99**one, rel=1e-4) for one in (step - 1, step))
-    before, after = (values(os.path.join(full.folder, "model.ckpt-%d" % one)) for one in (newest, newest + 1))
+    before, after = (values(os.path.join(full.folder, f"model.ckpt-{one}")) for one in (newest, newest + 1))
     averages = [name for name in before if name.endswith(AVERAGE)]
     assert len(averages) > 3
     for name in averages:

@@ -74,14 +74,14 @@ def test_a_run_survives_being_killed(request, tiny_command, tiny_training, tmp_p
                     )
         assert process.returncode == KILLED, "".join(lines)
         # It went on from all that was whole, and what is there now is no older.
-        going_on = [line for line in lines if line.startswith("Going on from step %d " % step)]
+        going_on = [line for line in lines if line.startswith(f"Going on from step {step} ")]
         assert going_on or not step, "".join(lines)
         torn = [one for one in checkpoint_files.steps(folder) if one > whole(folder)]
         assert whole(folder) >= step
         step = whole(folder)
         told.append(
             "%s x %s, %s: step %d%s"
-            % (settings["TRAINER"], settings["NUM_GPUS"], kill.__name__, step, ", torn %s" % torn if torn else "")
+            % (settings["TRAINER"], settings["NUM_GPUS"], kill.__name__, step, f", torn {torn}" if torn else "")
         )
     print("\n".join(told))
     finished = tiny_training(folder, NUM_STEPS=str(step + 5), CHECKPOINT_EVERY_STEPS="1", KEEP_CHECKPOINTS="3")

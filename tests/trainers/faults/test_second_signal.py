@@ -53,7 +53,7 @@ def test_a_second_signal_does_not_wait_for_a_save(stop_while_it_saves, folder, t
     assert stopped.lines[-2:] == ["Stopping after this step and saving; once more stops at once.", "Stopped at once."]
     assert (stopped.manifest()["outcome"], stopped.manifest()["exit_code"]) == ("stopped", code)
     # The second training goes on from what the first had saved.
-    assert ("Going on from step %d to 100000." % before[-1] if before else "From step 0 to 100000.") in stopped.lines
+    assert (f"Going on from step {before[-1]} to 100000." if before else "From step 0 to 100000.") in stopped.lines
     saved = [step for step in stopped.checkpoints if step not in before]
     assert len(saved) == 2 and len(stopped.checkpoints) == len(before) + 2
 

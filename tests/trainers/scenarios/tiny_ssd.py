@@ -96,7 +96,7 @@ def _endless(save):
         saves.append(step)
         if len(saves) < 3:
             return save(hook, session, step)
-        part = os.path.join(hook._checkpoint_dir, "model.ckpt-%d_temp_1" % step)
+        part = os.path.join(hook._checkpoint_dir, f"model.ckpt-{step}_temp_1")
         os.mkdir(part)
         with open(os.path.join(part, "part-00000-of-00001.data-00000-of-00001"), "wb") as out:
             out.write(b"\0" * 1000)

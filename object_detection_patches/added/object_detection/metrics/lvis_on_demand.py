@@ -14,8 +14,8 @@ class LVISMaskEvaluator(object):
             from object_detection.metrics import lvis_evaluation
         except ImportError as error:
             raise ImportError(
-                "The metrics set lvis_mask_metrics needs the package lvis, which cannot be imported ({}). "
+                f"The metrics set lvis_mask_metrics needs the package lvis, which cannot be imported ({error}). "
                 "Install it (pip install lvis==0.5.3), or take lvis_mask_metrics out of "
-                "eval_config.metrics_set.".format(error)
+                "eval_config.metrics_set."
             )
         return lvis_evaluation.LVISMaskEvaluator(*args, **kwargs)
