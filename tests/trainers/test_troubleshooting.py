@@ -12,18 +12,21 @@ ROOMS = ("trainers", "launcher", "data_prep")
 # What is only handed on: the sentence is made elsewhere.
 LEVELS_WITHOUT_ENTRY = ("OK",)
 SHORTEST = 12
+FILLED = "\0"
 
 
 def literal(node):
-    """The text of a string expression with %s for what is filled in; None for anything else."""
+    """The text of a string expression with FILLED for what is filled in; None for anything else."""
     if isinstance(node, ast.Str):
         return node.s
+    if isinstance(node, ast.JoinedStr):
+        return "".join(literal(part) or FILLED for part in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        return literal(node.left)
+        return re.sub(r"%(?:\.\d+)?[sdgfr%]", FILLED, literal(node.left) or "")
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return (literal(node.left) or "%s") + (literal(node.right) or "%s")
+        return (literal(node.left) or FILLED) + (literal(node.right) or FILLED)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return re.sub(r"\{[^}]*\}", "%s", literal(node.func.value) or "")
+        return re.sub(r"\{[^}]*\}", FILLED, literal(node.func.value) or "")
     return None
 
 
@@ -57,7 +60,7 @@ def sentences(path):
 
 def key(text):
     """The longest part of a sentence that is always the same."""
-    parts = [" ".join(part.split()) for part in re.split(r"%(?:\.\d+)?[sdgfr%]", text)]
+    parts = [" ".join(part.split()) for part in text.split(FILLED)]
     return max(parts, key=len).strip(' .,:;()"')
 
 
