@@ -1,6 +1,6 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
-.PHONY: help train eval report preflight export detect mini-pets pets-tfrecord tensorboard setup
+.PHONY: help train eval report preflight diff export detect mini-pets pets-tfrecord tensorboard setup
 .PHONY: test test-fast test-full test-faults test-api test-image smoke lock pin-base sbom clean
 
 PYTHON ?= python3
@@ -17,6 +17,9 @@ eval:  ## evaluate the checkpoints of a run (RUN_DIR=)
 
 report:  ## write the page that tells a run, report.html, anew (RUN_DIR=)
 	@$(LAUNCH) report
+
+diff:  ## say what tells two runs apart (RUN_A=, RUN_B=)
+	@$(LAUNCH) diff "$(RUN_A)" "$(RUN_B)"
 
 export:  ## write a trained model as frozen graph, SavedModel and TFLite (RUN_DIR=, CHECKPOINT=, OUT=)
 	@$(LAUNCH) export $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") $(if $(OUT),--out "$(OUT)")

@@ -17,6 +17,7 @@ COMMANDS = {
         "trainers.preflight",
         "preflight",
     ),
+    "diff": ("say what tells two runs apart: RUN_A RUN_B [--all] [--exit-code]", "trainers.diff", "diff"),
     "data": (
         "make a dataset: mini-pets, pets [--source DIR], voc or coco --source DIR --out DIR",
         "trainers.data",
@@ -25,7 +26,7 @@ COMMANDS = {
 }
 SETTINGS = "Settings are environment variables: docs/settings.md lists them."
 # Their own parsers say what they take.
-WITH_OPTIONS = ("export", "detect")
+WITH_OPTIONS = ("export", "detect", "diff")
 
 
 def usage():

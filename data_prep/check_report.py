@@ -10,7 +10,8 @@ from rich.text import Text
 
 from data_prep import config, scan, sources
 from data_prep.errors import DataError, UsageError
-from data_prep.findings import ERROR, WARNING, printable
+from data_prep.findings import ERROR, WARNING
+from data_prep.text import printable
 
 _COLOURS = {ERROR: "bold red", WARNING: "yellow"}
 # A log or a pipe has no width of its own.

@@ -20,8 +20,8 @@ from data_prep.class_names import read as read_label_map
 from data_prep.class_names import refuse_unknown
 from data_prep.errors import DataError
 from data_prep.picture_index import PictureIndex, is_text
+from data_prep.preparation import dataset_name
 from data_prep.splits import Choice
-from data_prep.voc import dataset_name
 
 _CONVERTER_VERSION = 1
 _PREFIX = "coco"

@@ -9,8 +9,8 @@ import warnings
 import numpy
 
 from data_prep import examples
-from data_prep.findings import printable
-from data_prep.show import BINS_PER_OCTAVE, OCTAVES
+from data_prep.statistics import BINS_PER_OCTAVE, OCTAVES
+from data_prep.text import printable
 
 # Dark enough for white names, and far apart; from the 13th class on they repeat.
 COLOURS = (

@@ -4,6 +4,8 @@ import collections
 import os
 from typing import NamedTuple, Optional
 
+from data_prep.text import printable
+
 ERROR, WARNING = "error", "warning"
 PLACES_KEPT = 20
 _PLACES_SHOWN = 3
@@ -351,9 +353,3 @@ def place_text(place, folder=""):
     if folder and name.startswith(folder + os.sep):
         name = name[len(folder) + 1 :]
     return ": ".join(printable(part) for part in (name + at, place.id, place.detail) if part)
-
-
-def printable(text, longest=120):
-    """Text from a file that may hold anything, as one line for a terminal."""
-    shown = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
-    return shown if len(shown) <= longest else shown[:longest] + "..."

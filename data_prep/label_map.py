@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
-from data_prep.findings import printable
+from data_prep.text import printable
 
 BACKGROUND = "background"
 

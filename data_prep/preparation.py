@@ -33,3 +33,8 @@ def _complete(out_dir, plan):
     from data_prep import check  # and with it protobuf, which takes as long as 50 pictures
 
     return check.complete(out_dir, made_from=plan.fingerprint, name=plan.name)
+
+
+def dataset_name(out_dir):
+    """A dataset of the user's own is called as its folder is."""
+    return os.path.basename(os.path.abspath(out_dir))

@@ -8,41 +8,15 @@ import hashlib
 import heapq
 import math
 import os
-from typing import NamedTuple
 
 from data_prep import examples, files, sources, tfrecords
 from data_prep.errors import DataError, UsageError
 from data_prep.progress import Progress
+from data_prep.statistics import BINS_PER_OCTAVE, OCTAVES, Gathered, Shown
 
 PICTURES = 12
 MOST_PICTURES = 200
-# Box sides as shares of the picture's, on a logarithmic scale: _BINS_PER_OCTAVE bins from 1/256 to 1.
-OCTAVES = 8
-BINS_PER_OCTAVE = 3
 _CLASSES_KEPT = 10000
-
-
-class Shown(NamedTuple):
-    """A picture of the sheet. boxes: [(xmin, ymin, xmax, ymax)] as shares; names: of their classes."""
-
-    source_id: str
-    encoded: bytes
-    boxes: list
-    names: list
-    masks: list  # PNG bytes each, or lists of values, or empty
-    size: tuple  # (width, height) as stated, or None
-
-
-class Gathered(NamedTuple):
-    """What the whole data shows. classes: {(name, split): boxes}. sizes[row][column]: boxes by height, width."""
-
-    pictures: list
-    classes: dict
-    sizes: list
-    splits: dict  # {split: pictures}
-    boxes: int
-    unreadable: int
-    odd_boxes: int  # not in the plot, because they are no boxes inside of a picture
 
 
 def run(options):

@@ -57,13 +57,8 @@ def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset
     Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
     """
     return preparation.prepare(
-        lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits, force
+        lambda: plan(source_dir, preparation.dataset_name(out_dir), options), out_dir, workers, limits, force
     )
-
-
-def dataset_name(out_dir):
-    """A dataset of the user's own is called as its folder is."""
-    return os.path.basename(os.path.abspath(out_dir))
 
 
 class Converter:
@@ -220,7 +215,7 @@ def _found(stem, path, position, index, annotation):
         try:
             beside = os.path.join(os.path.dirname(stem), os.path.basename(filename_stem))
             return Entry(stem, path, position, index.find(beside, annotation.filename), None, names)
-        except ValueError as reason:
+        except ValueError:
             problem = f"{problem}, nor of the name in <filename>"
     return Entry(stem, path, position, None, problem, names)
 

@@ -27,6 +27,7 @@ usage: python3 -m launcher COMMAND
   export [ARGS]     write the files of a trained model (entrypoint.py export --help)
   detect ARGS       draw what an export finds on pictures (entrypoint.py detect --help)
   report            write a run's page, report.html, anew
+  diff RUN_A RUN_B  say what tells two runs apart
   preflight         say whether a training can work here
   data NAME         prepare the dataset mini-pets or pets (PETS_DIR: a folder with the pictures)
   tensorboard       show the curves of runs/ on 127.0.0.1:6006
@@ -107,6 +108,10 @@ def run_entrypoint(command, arguments, environ):
 
 def report(arguments, environ):
     return run_without_devices("report", arguments, environ)
+
+
+def diff(arguments, environ):
+    return run_without_devices("diff", arguments, environ)
 
 
 def export(arguments, environ):
@@ -219,6 +224,7 @@ COMMANDS = {
     "eval": evaluate,
     "preflight": preflight,
     "report": report,
+    "diff": diff,
     "export": export,
     "detect": detect,
     "data": data,

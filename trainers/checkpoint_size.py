@@ -2,8 +2,7 @@
 
 import os
 
-from trainers import checkpoint_files, pipeline
-from trainers import run_dir as runs
+from trainers import checkpoint_files, find, pipeline
 
 # Values in a model for 37 classes, counted in the API's graphs (tf.global_variables without the optimizer's).
 VALUES = {
@@ -24,7 +23,7 @@ def estimate(config, folder):
         (int, sentence part, exact): exact where a checkpoint of this very run says it. (None, why, False) where nobody
         knows before the graph is built.
     """
-    newest = runs.newest_checkpoint(folder)
+    newest = find.newest_checkpoint(folder)
     if newest:
         paths = checkpoint_files.files_of(newest[0])
         return sum(os.path.getsize(path) for path in paths), f"as {os.path.basename(newest[0])}", True

@@ -10,9 +10,9 @@ import tensorflow.compat.v1 as tf
 from object_detection.builders import dataset_builder, model_builder
 from object_detection.legacy import trainer
 
-from trainers import fine_tune, first_step, repeatable, scalars
+from trainers import fine_tune, first_step, scalars, seed
+from trainers.checkpoint_hook import checkpoint_hook
 from trainers.devices import session_config
-from trainers.progress import checkpoint_hook
 
 
 def train(config, settings, devices, run_dir, make_step_hook, say, servers):
@@ -34,9 +34,7 @@ def train(config, settings, devices, run_dir, make_step_hook, say, servers):
         _run_steps(train_tensor, settings, run_dir, make_step_hook(train_tensor), config, arguments)
 
     trainer.train(
-        create_tensor_dict_fn=repeatable.seeded(
-            functools.partial(_next_example, config.train_input_reader), settings.seed
-        ),
+        create_tensor_dict_fn=seed.seeded(functools.partial(_next_example, config.train_input_reader), settings.seed),
         create_model_fn=fine_tune.watched(build_model, config.train_config, say),
         train_config=config.train_config,
         master=servers.connect(session_options),

@@ -8,7 +8,7 @@ import os
 
 from trainers.checkpoint_files import files_of, problem
 from trainers.errors import DIVERGED, Refused
-from trainers.run_dir import checkpoints, newest_checkpoint
+from trainers.find import checkpoints, newest_checkpoint
 
 ASIDE = "diverged-"
 

@@ -3,13 +3,12 @@
 import contextlib
 import fcntl
 import glob
-import hashlib
 import os
 import shutil
 import time
 
 from data_prep import files
-from trainers import best, early_stop, pipeline, weights
+from trainers import best, evaluations, find, pipeline, stop_request, weights
 from trainers import dataset as datasets
 from trainers import devices as device_choice
 from trainers import run_dir as runs
@@ -19,23 +18,8 @@ from trainers.files import read_json, write_json
 from trainers.health import Health
 from trainers.signals import StopRequest
 
-FOLDER = "eval"
-METRICS = "metrics.json"
-DRAWING = "detections.png"
-BEST_DRAWING = "best_detections.png"
 # The checkpoint in hand lies here, so that the training may delete its own.
 ASIDE = ".in_hand"
-MAP = "DetectionBoxes_Precision/mAP"
-MAP50 = "DetectionBoxes_Precision/mAP@.50IOU"
-MASK_MAP = "DetectionMasks_Precision/mAP"
-MASK_MAP50 = "DetectionMasks_Precision/mAP@.50IOU"
-# By class, in the entries of metrics.json: the name there, the OfClass's, the heading of the table.
-PER_CLASS = (
-    ("per_class_boxes", "boxes", "boxes"),
-    ("per_class_ap50", "ap50", "AP@.5IOU"),
-    ("per_class_ap", "ap", "COCO AP"),
-    ("per_class_mask_ap", "mask_ap", "mask COCO AP"),
-)
 POLL_SECS = 5
 # `docker compose up train eval` starts both at once, and the training looks at devices and data before it locks its
 # run: until then an evaluation of a run to be gone on with must not take it for ended.
@@ -54,13 +38,13 @@ def evaluate(settings, console, arguments):
     mode = settings.eval_mode.value
     StopRequest(console.say_from_signal, kept="finished evaluations are kept").install()
     health = Health()
-    if mode == "once" and runs.newest_checkpoint(folder) is None:
+    if mode == "once" and find.newest_checkpoint(folder) is None:
         raise _nothing(folder)
     console.say(
         f"Evaluating checkpoints of {folder} on {'one GPU' if devices.kind == 'gpu' else 'the CPU'} (EVAL_MODE={mode})."
     )
     if not runs.is_training(folder):
-        for sentence in runs.torn_checkpoints(folder):
+        for sentence in find.torn_checkpoints(folder):
             console.say(sentence + " It is left out.")
     _wait_for_a_run(folder, mode, console, health)
     _Evaluations(folder, settings, console, devices, health).run(mode)
@@ -73,9 +57,9 @@ def _nothing(folder):
 
 def _wait_for_a_run(folder, mode, console, health):
     waited, seen_training = 0, False
-    while runs.newest_checkpoint(folder) is None:
+    while find.newest_checkpoint(folder) is None:
         training = runs.is_training(folder)
-        if mode == "until_step" and seen_training and not training and runs.newest_checkpoint(folder) is None:
+        if mode == "until_step" and seen_training and not training and find.newest_checkpoint(folder) is None:
             raise Refused(
                 f"The training in {folder} ended without a checkpoint.",
                 f"Its last lines, also in {os.path.join(folder, runs.LOG)}, say why.",
@@ -100,7 +84,7 @@ class _Evaluations(object):
         self._health = health
         self._began = time.time()
         self._seen_training = False
-        self._out = os.path.join(folder, FOLDER)
+        self._out = os.path.join(folder, evaluations.FOLDER)
         if not os.path.isfile(os.path.join(folder, runs.CONFIG)):
             raise Refused(
                 f"{folder} holds checkpoints, but no {runs.CONFIG} beside them.",
@@ -129,7 +113,7 @@ class _Evaluations(object):
                 return
 
     def _newest(self):
-        newest = runs.newest_checkpoint(self._folder)
+        newest = find.newest_checkpoint(self._folder)
         if newest is None or newest[0] in self._left_out:
             raise _nothing(self._folder)
         return newest
@@ -137,15 +121,15 @@ class _Evaluations(object):
     def _oldest_waiting(self):
         """(path, step) of the oldest checkpoint that was not evaluated; None where there is none."""
         metrics = self._read_metrics()
-        for path, step in runs.checkpoints(self._folder):
-            if path not in self._left_out and _done(metrics, step, _identity(path)) is None:
+        for path, step in find.checkpoints(self._folder):
+            if path not in self._left_out and evaluations.done(metrics, step, evaluations.identity(path)) is None:
                 return path, step
         return None
 
     def _read_metrics(self):
-        return read_json(os.path.join(self._out, METRICS), "Move it away; what is still there is evaluated again.") or {
-            "evaluations": []
-        }
+        return read_json(
+            os.path.join(self._out, evaluations.METRICS), "Move it away; what is still there is evaluated again."
+        ) or {"evaluations": []}
 
     def _read_config(self):
         """The run's effective config, with the moving averages that the settings ask for."""
@@ -186,8 +170,8 @@ class _Evaluations(object):
         with open(os.path.join(self._out, ".lock"), "w") as lock:
             with contextlib.suppress(OSError):  # some network file systems have no locks
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            metrics, identity = self._read_metrics(), _identity(checkpoint)
-            entry = _done(metrics, step, identity)
+            metrics, identity = self._read_metrics(), evaluations.identity(checkpoint)
+            entry = evaluations.done(metrics, step, identity)
             if entry is not None:
                 self._console.say(f"Step {step} was evaluated before{self._otherwise(entry)}.")
                 self._keep_if_best(checkpoint, entry, metrics)
@@ -203,7 +187,7 @@ class _Evaluations(object):
         shutil.rmtree(aside, ignore_errors=True)
         try:
             in_hand = best.set_aside(checkpoint, aside)
-            entry = dict(self._evaluate(in_hand), checkpoint=_identity(in_hand))
+            entry = dict(self._evaluate(in_hand), checkpoint=evaluations.identity(in_hand))
             before = [one for one in metrics["evaluations"] if one["step"] != step]
             if len(before) < len(metrics["evaluations"]):
                 self._console.say(
@@ -211,11 +195,11 @@ class _Evaluations(object):
                 )
             metrics["evaluations"] = before + [entry]
             self._keep_if_best(in_hand, entry, metrics)
-            if _best(metrics) is entry:
-                with open(os.path.join(self._out, DRAWING), "rb") as drawn:
-                    files.write(os.path.join(self._out, BEST_DRAWING), drawn.read())
-            metrics["best_step"] = _best(metrics)["step"]
-            write_json(os.path.join(self._out, METRICS), metrics)
+            if evaluations.best(metrics) is entry:
+                with open(os.path.join(self._out, evaluations.DRAWING), "rb") as drawn:
+                    files.write(os.path.join(self._out, evaluations.BEST_DRAWING), drawn.read())
+            metrics["best_step"] = evaluations.best(metrics)["step"]
+            write_json(os.path.join(self._out, evaluations.METRICS), metrics)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
         return entry
@@ -227,16 +211,18 @@ class _Evaluations(object):
         if averages is None or averages != raw or (averages and entry["weights"] == weights.NO_AVERAGES):
             return ""
         return (
-            f", with {entry['weights']} weights; delete {os.path.join(self._out, METRICS)} to have all evaluated "
+            f", with {entry['weights']} weights; delete {os.path.join(self._out, evaluations.METRICS)} to have all evaluated "
             f"as USE_MOVING_AVERAGE={averages} says"
         )
 
     def _keep_if_best(self, checkpoint, entry, metrics):
         """Before metrics.json says that it was evaluated: killed in between, it is evaluated and kept again."""
         kept = best.kept(self._folder)
-        there = kept and (kept.step, _identity(kept.checkpoint))
-        if _best(metrics) is entry and there != (entry["step"], _identity(checkpoint)):
-            best.keep(self._folder, checkpoint, entry["step"], MAP, entry["metrics"].get(MAP, 0.0))
+        there = kept and (kept.step, evaluations.identity(kept.checkpoint))
+        if evaluations.best(metrics) is entry and there != (entry["step"], evaluations.identity(checkpoint)):
+            best.keep(
+                self._folder, checkpoint, entry["step"], evaluations.MAP, entry["metrics"].get(evaluations.MAP, 0.0)
+            )
             self._console.say(
                 f"Step {entry['step']} is the best so far by COCO mAP; it is kept in "
                 f"{os.path.join(self._folder, best.FOLDER)}."
@@ -253,12 +239,12 @@ class _Evaluations(object):
             return
         metrics = self._read_metrics()
         steps = [entry["step"] for entry in metrics["evaluations"]]
-        since = early_stop.without_improvement(steps, metrics["best_step"], self._start_step())
-        if since >= patience and not early_stop.reason(self._folder):
+        since = stop_request.without_improvement(steps, metrics["best_step"], self._start_step())
+        if since >= patience and not stop_request.reason(self._folder):
             why = (
                 f"{since} evaluations after step {metrics['best_step']} were no better (EARLY_STOP_PATIENCE={patience})"
             )
-            early_stop.ask(self._folder, why)
+            stop_request.ask(self._folder, why)
             self._console.say(f"The training is asked to stop at its next checkpoint: {why}.")
 
     def _evaluate(self, checkpoint):
@@ -286,12 +272,12 @@ class _Evaluations(object):
             )
         title = "step %d, mAP@.5IOU %s; solid: detections with a score of %.1f and more, dashed: truth" % (
             result.step,
-            _text(result.metrics.get(MAP50), "%.2f"),
+            _text(result.metrics.get(evaluations.MAP50), "%.2f"),
             draw.MIN_SCORE,
         )
         records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
         drawing = draw.sheet(draw.with_originals(result.pictures, records), self._evaluator.class_names, title)
-        files.write(os.path.join(self._out, DRAWING), drawing)
+        files.write(os.path.join(self._out, evaluations.DRAWING), drawing)
         _write_events(self._out, result)
         entry = {
             "step": result.step,
@@ -302,23 +288,23 @@ class _Evaluations(object):
             "secs": round(time.time() - began, 1),
             "time": round(time.time(), 3),
         }
-        entry.update((key, _of_classes(result.per_class, of_class)) for key, of_class, _ in PER_CLASS)
+        entry.update((key, _of_classes(result.per_class, of_class)) for key, of_class, _ in evaluations.PER_CLASS)
         return entry
 
     def _show(self, entry):
         self._console.table(table(entry))
         metrics = entry["metrics"]
         masks = (
-            f"; of masks {_text(metrics[MASK_MAP])} and {_text(metrics.get(MASK_MAP50))}"
-            if (MASK_MAP in metrics)
+            f"; of masks {_text(metrics[evaluations.MASK_MAP])} and {_text(metrics.get(evaluations.MASK_MAP50))}"
+            if (evaluations.MASK_MAP in metrics)
             else ""
         )
         self._console.say(
             f"Evaluated {entry['images']} of {entry['images_expected']} pictures in {duration(entry['secs'])} "
-            f"with {entry['weights']} weights: COCO mAP {_text(metrics.get(MAP))}, mAP@.5IOU "
-            f"{_text(metrics.get(MAP50))}{masks}."
+            f"with {entry['weights']} weights: COCO mAP {_text(metrics.get(evaluations.MAP))}, mAP@.5IOU "
+            f"{_text(metrics.get(evaluations.MAP50))}{masks}."
         )
-        self._console.say(f"Detections are drawn in {os.path.join(self._out, DRAWING)}.")
+        self._console.say(f"Detections are drawn in {os.path.join(self._out, evaluations.DRAWING)}.")
         self._console.say(f"Results are in {self._folder}.")
 
 
@@ -327,7 +313,7 @@ def table(entry):
     from rich.markup import escape
     from rich.table import Table
 
-    columns = [(key, heading) for key, _, heading in PER_CLASS if entry.get(key)]
+    columns = [(key, heading) for key, _, heading in evaluations.PER_CLASS if entry.get(key)]
     made = Table(title=f"Step {entry['step']}, by class")
     made.add_column("class")
     for _, heading in columns:
@@ -345,30 +331,6 @@ def _of_classes(per_class, of_class):
 
 def _text(value, form="%.3f"):
     return "-" if value is None else str(value) if isinstance(value, int) else form % value
-
-
-def _identity(checkpoint):
-    """What tells a checkpoint from another of the same step: its index holds the checksums of all values."""
-    try:
-        with open(checkpoint + ".index", "rb") as index:
-            return hashlib.sha256(index.read()).hexdigest()
-    except FileNotFoundError:
-        return None
-
-
-def _done(metrics, step, identity):
-    """The entry of a checkpoint that was evaluated; None where it was not."""
-    found = [
-        entry
-        for entry in metrics["evaluations"]
-        if entry["step"] == step and entry.get("checkpoint", identity) == identity
-    ]
-    return found[-1] if found else None
-
-
-def _best(metrics):
-    """The entry with the highest COCO mAP, the earliest of equals; without a validation box there is no mAP."""
-    return max(metrics["evaluations"], key=lambda entry: (entry["metrics"].get(MAP, -1), -entry["step"]))
 
 
 def _build(config, devices):

@@ -10,7 +10,7 @@ import shutil
 from google.protobuf import text_format
 
 from data_prep import files
-from trainers import best, compare, manifest, pipeline
+from trainers import best, compare, find, manifest, pipeline
 from trainers import dataset as datasets
 from trainers import devices as device_choice
 from trainers import run_dir as runs
@@ -137,7 +137,7 @@ def _find(settings, asked):
     if kept is not None and asked != "newest":
         how = f"the best of its evaluations, {kept.metric} {kept.value:.3f}"
         return folder, kept.checkpoint, kept.step, how
-    newest = runs.newest_checkpoint(folder)
+    newest = find.newest_checkpoint(folder)
     if newest is None:
         raise Refused(f"{folder} holds no checkpoint to export.", "Train first, or set RUN_DIR.", PREFLIGHT_FAILED)
     return (folder,) + newest + ("the newest" + ("" if asked else "; no best one is kept"),)

@@ -1,9 +1,5 @@
-"""run.json: what a run was made of and how it ended, enough to repeat it; and what tells two runs apart.
+"""run.json: what a run was made of and how it ended, enough to repeat it."""
 
-python -m trainers.manifest diff RUN_A RUN_B
-"""
-
-import argparse
 import importlib.util
 import json
 import os
@@ -18,15 +14,11 @@ from google.protobuf import text_format
 import object_detection_patches
 from object_detection_patches import source, tree
 from trainers import gpus
-from trainers.errors import SETTINGS_REFUSED, Refused
 from trainers.files import read_json, write_json
 
 NAME = "run.json"
 BUILD = "build.json"  # beside the code in an image: what it was built from
 PROJECT_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What differs between any two runs, the same as they may be.
-ALWAYS_DIFFERS = ("started", "ended", "earlier", "host", "command", "settings.run_dir")
-ABSENT = "-"
 
 
 def start(folder, settings, config, dataset, devices, config_path, changes, start_step):
@@ -112,27 +104,6 @@ def code():
         return None
 
 
-def differences(one, other, everything=False):
-    """What tells two manifests apart.
-
-    Args:
-        one, other: dicts as in run.json.
-        everything: also what differs between any two runs (times, host, command).
-
-    Returns:
-        Sorted list of (dotted name, value in one, value in the other) as texts; ABSENT where there is none.
-    """
-    flat_one, flat_other = _flat(one), _flat(other)
-    names = sorted(
-        name for name in set(flat_one) | set(flat_other) if flat_one.get(name, ABSENT) != flat_other.get(name, ABSENT)
-    )
-    return [
-        (name, flat_one.get(name, ABSENT), flat_other.get(name, ABSENT))
-        for name in names
-        if everything or not any(name == skipped or name.startswith(skipped + ".") for skipped in ALWAYS_DIFFERS)
-    ]
-
-
 def _git(*arguments):
     return subprocess.check_output(
         ["git", "-C", PROJECT_DIR] + list(arguments), stderr=subprocess.DEVNULL, universal_newlines=True, timeout=10
@@ -160,85 +131,3 @@ def _earlier(manifest):
         return []
     kept = ("started", "ended", "start_step", "step", "outcome", "exit_code", "code", "devices")
     return manifest.get("earlier", []) + [{name: manifest[name] for name in kept if name in manifest}]
-
-
-def _flat(value, prefix=""):
-    """Texts of all leaves of a JSON value by dotted name; the effective config by the path of each field."""
-    if prefix == "config":
-        return _config_fields(value)
-    if isinstance(value, dict):
-        items = [(str(key), one) for key, one in value.items()]
-    elif isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value):
-        items = [
-            (str(one.get("file", index)) if isinstance(one, dict) else str(index), one)
-            for index, one in enumerate(value)
-        ]
-    else:
-        return {prefix: ", ".join(map(str, value)) if isinstance(value, list) else str(value)}
-    flat = {}
-    for name, one in items:
-        flat.update(_flat(one, f"{prefix}.{name}" if prefix else name))
-    return flat
-
-
-def _config_fields(lines):
-    """Values of a text proto by dotted path; the n-th of the messages of one name is name[n]."""
-    path, counts, fields = ["config"], [{}], {}
-    for line in lines:
-        line = line.strip()
-        if line.endswith("{"):
-            name = line[:-1].strip()
-            number = counts[-1][name] = counts[-1].get(name, -1) + 1
-            path.append(f"{name}[{number}]" if number else name)
-            counts.append({})
-        elif line == "}":
-            path.pop()
-            counts.pop()
-        elif line:
-            name, _, value = line.partition(": ")
-            name = ".".join(path + [name])
-            fields[name] = f"{fields[name]}, {value}" if name in fields else value
-    return fields
-
-
-def _read(path):
-    cure = "Name two folders of runs, or their run.json."
-    file = os.path.join(path, NAME) if os.path.isdir(path) else path
-    try:
-        manifest = read_json(file, cure)
-    except OSError as error:
-        raise Refused(f"{file} cannot be read: {error.strerror}.", cure)
-    if not isinstance(manifest, dict):
-        raise Refused(f"{file} is not there or is no run.json.", cure)
-    return manifest
-
-
-def main(arguments=None):
-    """Returns the exit code: 0 where the runs are the same, 1 where they differ, 2 for a file that is none."""
-    parser = argparse.ArgumentParser(prog="python -m trainers.manifest", description=__doc__.splitlines()[0])
-    commands = parser.add_subparsers(dest="command")
-    commands.required = True
-    diff = commands.add_parser("diff", help="what tells two runs apart; exit code 1 where something does")
-    diff.add_argument("runs", nargs=2, metavar="RUN", help="a RUN_DIR or a run.json")
-    diff.add_argument("--all", action="store_true", help="also times, host and command, which always differ")
-    options = parser.parse_args(arguments)
-    try:
-        found = differences(*[_read(run) for run in options.runs], everything=options.all)
-    except Refused as refused:
-        print(f"{refused.what} {refused.do}", file=sys.stderr)
-        return SETTINGS_REFUSED
-    if not found:
-        print("The two runs are of the same making.")
-        return 0
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("", *options.runs, box=None, padding=(0, 2, 0, 0))
-    for row in found:
-        table.add_row(*row)
-    Console(highlight=False, markup=False, emoji=False).print(table)
-    return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -8,8 +8,8 @@ from object_detection.builders import model_builder
 from object_detection.utils import config_util
 
 from trainers import batch_ids, fine_tune, first_step, scalars
+from trainers.checkpoint_hook import checkpoint_hook
 from trainers.devices import session_config
-from trainers.progress import checkpoint_hook
 
 
 def all_reduce(settings, devices):

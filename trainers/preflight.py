@@ -10,7 +10,7 @@ import resource
 import shutil
 from typing import Any, List, NamedTuple
 
-from trainers import checkpoint_files, checkpoint_size, gpus, pipeline, ram, zoo
+from trainers import checkpoint_files, checkpoint_size, find, gpus, pipeline, ram, zoo
 from trainers import dataset as datasets
 from trainers import devices as device_choice
 from trainers import run_dir as runs
@@ -347,7 +347,7 @@ def _run_dir(folder, config, settings):
             "Choose a folder that belongs to you, or change its owner.",
             PREFLIGHT_FAILED,
         )
-    torn = runs.torn_checkpoints(folder)
+    torn = find.torn_checkpoints(folder)
     if torn:
         return Line("RUN_DIR", WARNING, " ".join(torn), f"Training goes on from step {step}.")
     return Line("RUN_DIR", OK, "%s: %s." % (folder, f"goes on from step {step}" if step else "a new run"))
@@ -359,7 +359,7 @@ def disk(folder, config, settings):
     size, how, exact = checkpoint_size.estimate(config, folder)
     if size is None:
         return Line("disk", OK, f"{_megabytes(free)} free; {how}.")
-    missing = max(settings.keep_checkpoints + 1 - len(runs.checkpoints(folder)), 1)
+    missing = max(settings.keep_checkpoints + 1 - len(find.checkpoints(folder)), 1)
     needed = missing * size + runs.ROOM_TO_START_BYTES
     text = (
         f"{_megabytes(free)} free; {missing} more checkpoint{'' if missing == 1 else 's'} of {_megabytes(size)} ({how}) "

@@ -11,7 +11,7 @@ import os
 import statistics
 
 from data_prep import files
-from trainers import charts, evaluation
+from trainers import charts, evaluations
 from trainers import dataset as datasets
 from trainers import run_dir as runs
 from trainers import story as stories
@@ -44,7 +44,7 @@ def write(run_dir):
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Refused(
             f"What {run_dir} holds is not as a training or an evaluation wrote it ({type(error).__name__}: {error}).",
-            f"Take {runs.MANIFEST} and {os.path.join(evaluation.FOLDER, evaluation.METRICS)} from a backup.",
+            f"Take {runs.MANIFEST} and {os.path.join(evaluations.FOLDER, evaluations.METRICS)} from a backup.",
             PREFLIGHT_FAILED,
         )
     try:
@@ -160,16 +160,16 @@ def _tiles(story):
             tiles.append(
                 (
                     "COCO mAP",
-                    _text(metrics.get(evaluation.MAP)),
-                    f"mAP@.5IOU {_text(metrics.get(evaluation.MAP50))}, step {entry['step']}",
+                    _text(metrics.get(evaluations.MAP)),
+                    f"mAP@.5IOU {_text(metrics.get(evaluations.MAP50))}, step {entry['step']}",
                 )
             )
-            if evaluation.MASK_MAP in metrics:
+            if evaluations.MASK_MAP in metrics:
                 tiles.append(
                     (
                         "Mask COCO mAP",
-                        _text(metrics[evaluation.MASK_MAP]),
-                        f"mAP@.5IOU {_text(metrics.get(evaluation.MASK_MAP50))}",
+                        _text(metrics[evaluations.MASK_MAP]),
+                        f"mAP@.5IOU {_text(metrics.get(evaluations.MASK_MAP50))}",
                     )
                 )
     if last is not None and last.loss is not None:
@@ -253,9 +253,9 @@ def _accuracy(story):
     lines = [
         charts.Line(label, steps, [stories.number(entry["metrics"].get(name)) for entry in story.evaluations])
         for label, name in (
-            ("COCO mAP", evaluation.MAP),
-            ("mAP@.5IOU", evaluation.MAP50),
-            ("mask COCO mAP", evaluation.MASK_MAP),
+            ("COCO mAP", evaluations.MAP),
+            ("mAP@.5IOU", evaluations.MAP50),
+            ("mask COCO mAP", evaluations.MASK_MAP),
         )
     ]
     return [line for line in lines if any(value is not None for value in line.values)]
@@ -285,9 +285,9 @@ def _gpu_charts(story, steps):
 def _evaluations(story):
     if not story.evaluations:
         return "<section><h2>Evaluation</h2><p>No checkpoint was evaluated yet.</p></section>"
-    masks = any(evaluation.MASK_MAP in entry["metrics"] for entry in story.evaluations)
-    names = [("COCO mAP", evaluation.MAP), ("mAP@.5IOU", evaluation.MAP50)]
-    names += [("mask COCO mAP", evaluation.MASK_MAP), ("mask mAP@.5IOU", evaluation.MASK_MAP50)] if masks else []
+    masks = any(evaluations.MASK_MAP in entry["metrics"] for entry in story.evaluations)
+    names = [("COCO mAP", evaluations.MAP), ("mAP@.5IOU", evaluations.MAP50)]
+    names += [("mask COCO mAP", evaluations.MASK_MAP), ("mask mAP@.5IOU", evaluations.MASK_MAP50)] if masks else []
     rows = [
         [f"{entry['step']}{' (best, kept)' if entry is story.best else ''}"]
         + [_text(entry["metrics"].get(name)) for _, name in names]
@@ -302,7 +302,7 @@ def _evaluations(story):
 
 
 def _by_class(story, entry):
-    columns = [(key, heading) for key, _, heading in evaluation.PER_CLASS if entry.get(key)]
+    columns = [(key, heading) for key, _, heading in evaluations.PER_CLASS if entry.get(key)]
     names = {name for key, _ in columns for name in entry[key]}
     by = [key for key in ("per_class_ap", "per_class_ap50") if entry.get(key)][:1]
     order = sorted(names, key=lambda name: (-(entry[by[0]].get(name) or 0) if by else 0, name))

@@ -10,7 +10,7 @@ import time
 from google.protobuf import text_format
 
 from data_prep import files
-from trainers import checkpoint_files, checkpoint_list, new_variables, pipeline
+from trainers import checkpoint_files, checkpoint_list, find, new_variables, pipeline
 from trainers.errors import PREFLIGHT_FAILED, Refused
 from trainers.files import read_json
 from trainers.manifest import NAME as MANIFEST
@@ -28,38 +28,6 @@ _LOCKS = []
 def default(dataset_name, trainer):
     """`runs/<dataset>-<trainer>`."""
     return os.path.join("runs", f"{dataset_name}-{trainer}")
-
-
-def checkpoints(folder):
-    """(path, step) of each complete checkpoint, oldest first, read without TensorFlow.
-
-    Complete: the index can be read and every shard is there and long enough. `newest_checkpoint` looks closer.
-    """
-    found = [(_prefix(folder, step), step) for step in checkpoint_files.steps(folder)]
-    return [(path, step) for path, step in found if checkpoint_files.problem(path) is None]
-
-
-def newest_checkpoint(folder):
-    """(path, step) of the newest checkpoint whose values have the checksums they were saved with; None for none."""
-    for path, step in reversed(checkpoints(folder)):
-        if checkpoint_files.problem(path, values=True) is None:
-            return path, step
-    return None
-
-
-def torn_checkpoints(folder):
-    """A sentence for each checkpoint that is newer than `newest_checkpoint` and cannot be restored, oldest first."""
-    newest = newest_checkpoint(folder)
-    torn = [
-        (step, checkpoint_files.problem(_prefix(folder, step), values=True))
-        for step in checkpoint_files.steps(folder)
-        if newest is None or step > newest[1]
-    ]
-    return [f"Checkpoint {_prefix(folder, step)} cannot be read: {why}." for step, why in torn if why]
-
-
-def _prefix(folder, step):
-    return os.path.join(folder, f"model.ckpt-{step}")
 
 
 def prepare(folder, config, settings, say=lambda sentence: None):
@@ -83,16 +51,16 @@ def prepare(folder, config, settings, say=lambda sentence: None):
         _say_how_the_last_one_ended(folder, say)
         _set_torn_checkpoints_aside(folder, say)
         remove_half_written(folder)
-        names = [os.path.basename(prefix) for prefix, _ in checkpoints(folder)]
+        names = [os.path.basename(prefix) for prefix, _ in find.checkpoints(folder)]
         checkpoint_list.put_in_order(folder, names, settings.keep_checkpoints)
     check_free_space(folder, ROOM_TO_START_BYTES)
-    newest = newest_checkpoint(folder)
+    newest = find.newest_checkpoint(folder)
     return newest[1] if newest else 0
 
 
 def check(folder, config, settings):
     """The step a run in RUN_DIR would go on from; changes nothing. Raises Refused, as `prepare` does."""
-    newest = newest_checkpoint(folder)
+    newest = find.newest_checkpoint(folder)
     elsewhere = "Set RUN_DIR to another folder, or delete this one."
     if not _is_our_manifest(os.path.join(folder, MANIFEST)):
         raise Refused(f"{folder} holds a run.json of something else.", elsewhere)
@@ -136,9 +104,9 @@ def _say_how_the_last_one_ended(folder, say):
 
 def _set_torn_checkpoints_aside(folder, say):
     """Renames what cannot be restored, so that TensorFlow and people find the newest that can."""
-    newest = newest_checkpoint(folder)
+    newest = find.newest_checkpoint(folder)
     for step in checkpoint_files.steps(folder):
-        prefix = _prefix(folder, step)
+        prefix = find.prefix(folder, step)
         why = checkpoint_files.problem(prefix, values=newest is None or step > newest[1])
         if why is None:
             continue

@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from trainers import evaluation
+from trainers import evaluations
 from trainers import run_dir as runs
 from trainers.errors import Refused
 from trainers.files import read_json
@@ -69,10 +69,10 @@ def read(run_dir):
     if not isinstance(told, dict):
         raise Refused(f"{run_dir} holds no run (no {runs.MANIFEST} in it).", "Name the folder of a run.")
     records, unreadable = _records(os.path.join(run_dir, runs.METRICS))
-    measured = read_json(os.path.join(run_dir, evaluation.FOLDER, evaluation.METRICS)) or {}
+    measured = read_json(os.path.join(run_dir, evaluations.FOLDER, evaluations.METRICS)) or {}
     entries = measured.get("evaluations", [])
     best = [entry for entry in entries if entry["step"] == measured.get("best_step")]
-    drawing, step = _drawing(os.path.join(run_dir, evaluation.FOLDER), best, entries)
+    drawing, step = _drawing(os.path.join(run_dir, evaluations.FOLDER), best, entries)
     return Story(
         run_dir,
         told,
@@ -88,7 +88,7 @@ def read(run_dir):
 
 def _drawing(folder, best, entries):
     """(PNG bytes, step) of the best evaluation's example pictures, else of the last one's."""
-    for name, drawn in ((evaluation.BEST_DRAWING, best), (evaluation.DRAWING, entries[-1:])):
+    for name, drawn in ((evaluations.BEST_DRAWING, best), (evaluations.DRAWING, entries[-1:])):
         try:
             with open(os.path.join(folder, name), "rb") as file:
                 content = file.read()

@@ -8,13 +8,14 @@ from trainers import (
     batch_norm,
     data,
     diverged,
-    early_stop,
     exhausted,
+    find,
     manifest,
     pipeline,
     preflight,
-    repeatable,
     report,
+    seed,
+    stop_request,
     zoo,
 )
 from trainers import devices as device_choice
@@ -57,7 +58,7 @@ def train(settings, console, arguments):
         config.train_config.ClearField("fine_tune_checkpoint")
     manifest.start(folder, settings, config, dataset, devices, config_path, changes, start_step)
     # After the manifest: an evaluation beside counts its patience from the step at which that says we began.
-    early_stop.withdraw(folder)
+    stop_request.withdraw(folder)
     return _run(settings, console, devices, config, folder) or _afterwards(settings, console, folder)
 
 
@@ -145,7 +146,7 @@ def _run(settings, console, devices, config, folder):
 
     device_choice.hide_the_rest(devices)
     if settings.seed is not None:
-        repeatable.choose_deterministic_kernels()
+        seed.choose_deterministic_kernels()
     try:
         with Watchdog(settings.stall_secs, stalled) as watchdog:
             _train_with(settings, console, devices, config, folder, health, stop, began, hooks, watchdog)
@@ -161,7 +162,7 @@ def _run(settings, console, devices, config, folder):
         console.log_traceback()
         raise told from error
     hook = hooks[0]
-    early = early_stop.reason(folder) if not stop.requested and hook.step < config.train_config.num_steps else None
+    early = stop_request.reason(folder) if not stop.requested and hook.step < config.train_config.num_steps else None
     outcome = "stopped" if stop.requested else "stopped early" if early else "finished"
     _end(folder, outcome, hooks, stop.exit_code if stop.requested else 0)
     stop.steps_are_over()
@@ -252,7 +253,7 @@ def _train_on(servers, settings, console, devices, config, folder, health, stop,
 
 
 def _newest(folder):
-    newest = runs.newest_checkpoint(folder)
+    newest = find.newest_checkpoint(folder)
     return newest[0] if newest else "not there"
 
 

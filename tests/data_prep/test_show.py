@@ -7,7 +7,7 @@ import sys
 import pytest
 from PIL import Image
 
-from data_prep import contact_sheet, records, show, sources
+from data_prep import contact_sheet, records, show, sources, statistics
 from data_prep.__main__ import main
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -70,7 +70,7 @@ def test_boxes_are_counted_by_their_sides(tmp_path):
         tmp_path / "a.record", example(0, labels=[1] * 3, boxes=[(0, 0, 1, 1), (0, 0, 0.26, 0.51), (4, 4, 20, 20)])
     )
     gathered = gather(path)
-    bins = show.OCTAVES * show.BINS_PER_OCTAVE
+    bins = statistics.OCTAVES * statistics.BINS_PER_OCTAVE
     counted = {(row, column) for row in range(bins) for column in range(bins) if gathered.sizes[row][column]}
     # One octave below the whole is three bins; the whole itself goes into the last bin.
     assert counted == {(bins - 1, bins - 1), (bins - 3, bins - 6)}

@@ -12,8 +12,8 @@ def test_a_saver_that_keeps_some_for_good_has_them_noted_and_they_outlive_the_ne
 ):
     import tensorflow.compat.v1 as tf
 
-    from trainers import checkpoint_list, run_dir
-    from trainers.progress import checkpoint_hook
+    from trainers import checkpoint_list, find
+    from trainers.checkpoint_hook import checkpoint_hook
 
     folder = str(tmp_path)
     settings = read_settings(CHECKPOINT_EVERY_STEPS="1", KEEP_CHECKPOINTS="2")
@@ -32,9 +32,9 @@ def test_a_saver_that_keeps_some_for_good_has_them_noted_and_they_outlive_the_ne
         ) as session:
             for _ in range(5):
                 session.run(increment)
-    names = [f"model.ckpt-{step}" for _, step in run_dir.checkpoints(folder)]
+    names = [f"model.ckpt-{step}" for _, step in find.checkpoints(folder)]
     assert names == [f"model.ckpt-{step}" for step in range(6)][-len(names) :] and len(names) > 3
     assert checkpoint_list.kept_for_good(folder) == names[:-2]
     checkpoint_list.put_in_order(folder, names, 2)
-    assert [f"model.ckpt-{step}" for _, step in run_dir.checkpoints(folder)] == names
+    assert [f"model.ckpt-{step}" for _, step in find.checkpoints(folder)] == names
     assert tf.train.latest_checkpoint(folder) == os.path.join(folder, "model.ckpt-5")

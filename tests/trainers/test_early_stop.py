@@ -6,21 +6,21 @@ import subprocess
 
 import pytest
 
-from trainers import early_stop
+from trainers import stop_request
 
 
 @pytest.mark.parametrize("best_step, start_step, since", [(100, 0, 3), (400, 0, 0), (100, 200, 2), (100, 400, 0)])
 def test_patience_counts_from_the_best_step_and_from_the_trainings_start(best_step, start_step, since):
-    assert early_stop.without_improvement([100, 200, 300, 400], best_step, start_step) == since
+    assert stop_request.without_improvement([100, 200, 300, 400], best_step, start_step) == since
 
 
 def test_what_was_asked_can_be_withdrawn(tmp_path):
-    early_stop.withdraw(str(tmp_path))
-    assert early_stop.reason(str(tmp_path)) is None
-    early_stop.ask(str(tmp_path), "it got no better")
-    assert early_stop.reason(str(tmp_path)) == "it got no better"
-    early_stop.withdraw(str(tmp_path))
-    assert early_stop.reason(str(tmp_path)) is None
+    stop_request.withdraw(str(tmp_path))
+    assert stop_request.reason(str(tmp_path)) is None
+    stop_request.ask(str(tmp_path), "it got no better")
+    assert stop_request.reason(str(tmp_path)) == "it got no better"
+    stop_request.withdraw(str(tmp_path))
+    assert stop_request.reason(str(tmp_path)) is None
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,14 @@ def test_what_was_asked_can_be_withdrawn(tmp_path):
 def test_asked_training_saves_says_why_and_exits_0(trainer, tiny_command, ended, tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
-    early_stop.ask(str(folder), "of an earlier training")  # means nothing to the next one
+    stop_request.ask(str(folder), "of an earlier training")  # means nothing to the next one
     argv, options = tiny_command("train", folder, TRAINER=trainer, NUM_STEPS="1000000", CHECKPOINT_EVERY_STEPS="20")
     with subprocess.Popen(argv, **options) as process:
         lines = []
         for line in process.stdout:
             lines.append(line)
             if line.startswith("First step"):
-                early_stop.ask(str(folder), "it got no better")
+                stop_request.ask(str(folder), "it got no better")
         process.wait(timeout=60)
     stopped = ended(process.returncode, "".join(lines), str(folder))
     assert stopped.code == 0, stopped.console

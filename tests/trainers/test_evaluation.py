@@ -7,11 +7,11 @@ import types
 
 import pytest
 
-from trainers import best, checkpoint_files, draw, evaluation, report
+from trainers import best, checkpoint_files, draw, evaluation, evaluations, report
 from trainers.errors import Refused
 
 pytestmark = pytest.mark.usefixtures("protos")
-MAP, MAP50 = evaluation.MAP, evaluation.MAP50
+MAP, MAP50 = evaluations.MAP, evaluations.MAP50
 LAST_STEP = 6
 
 

@@ -1,4 +1,4 @@
-"""run.json says what a run was made of, and `python -m trainers.manifest diff` what tells two apart."""
+"""run.json says what a run was made of, and `entrypoint.py diff` what tells two apart."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from trainers import manifest
+from trainers import diff, manifest
 from trainers.devices import Devices
 
 
@@ -84,9 +84,9 @@ def test_code_outside_of_git_and_of_an_image_is_not_guessed(tmp_path, monkeypatc
     assert manifest.code() is None
 
 
-def diff(*arguments):
+def compare(*arguments):
     done = subprocess.run(
-        [sys.executable, "-m", "trainers.manifest", "diff"] + [str(one) for one in arguments],
+        [sys.executable, "entrypoint.py", "diff"] + [str(one) for one in arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         universal_newlines=True,
@@ -101,15 +101,15 @@ def test_two_runs_of_the_same_making_do_not_differ(start, tmp_path):
     start(tmp_path / "other", RUN_DIR="other")
     manifest.finish(str(tmp_path / "one"), "finished", 10, 0)
     manifest.finish(str(tmp_path / "other"), "finished", 10, 0)
-    assert diff(tmp_path / "one", tmp_path / "other") == (0, "The two runs are of the same making.\n")
-    code, shown = diff("--all", tmp_path / "one", tmp_path / "other")
+    assert compare(tmp_path / "one", tmp_path / "other") == (0, "The two runs are of the same making.\n")
+    code, shown = compare("--all", "--exit-code", tmp_path / "one", tmp_path / "other")
     assert code == 1 and "settings.run_dir" in shown
 
 
 def test_every_difference_is_named_with_both_values(start, tmp_path):
     start(tmp_path / "one", 16, SEED="3")
     start(tmp_path / "other", 8, TRAINER="clone")
-    code, shown = diff(tmp_path / "one", tmp_path / "other" / "run.json")
+    code, shown = compare("--exit-code", tmp_path / "one", tmp_path / "other" / "run.json")
     rows = [line.split() for line in shown.splitlines()]
     assert code == 1
     assert [
@@ -125,8 +125,8 @@ def test_a_shard_of_other_content_is_a_difference():
     def of(sha256):
         return {"dataset": {"shards": {"train": [{"file": "a", "sha256": sha256}]}}}
 
-    assert manifest.differences(of("1"), of("2")) == [("dataset.shards.train.a.sha256", "1", "2")]
-    assert manifest.differences(of("1"), of("1")) == []
+    assert diff.differences(of("1"), of("2")) == [("dataset.shards.train.a.sha256", "1", "2")]
+    assert diff.differences(of("1"), of("1")) == []
 
 
 def test_fields_of_repeated_messages_are_told_apart():
@@ -137,9 +137,9 @@ def test_fields_of_repeated_messages_are_told_apart():
             + ["}"]
         }
 
-    assert manifest.differences(of(1, 2), of(1, 3, 4)) == [
+    assert diff.differences(of(1, 2), of(1, 3, 4)) == [
         ("config.a.schedule[1].step", "2", "3"),
-        ("config.a.schedule[2].step", manifest.ABSENT, "4"),
+        ("config.a.schedule[2].step", diff.ABSENT, "4"),
     ]
 
 
@@ -150,7 +150,7 @@ def test_fields_of_repeated_messages_are_told_apart():
 def test_what_is_no_manifest_is_refused_with_what_to_name(content, words, tmp_path):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
-    code, shown = diff(tmp_path, tmp_path)
+    code, shown = compare("--exit-code", tmp_path, tmp_path)
     assert code == 2 and words in shown and "Name two folders of runs" in shown and "Traceback" not in shown
 
 

@@ -213,13 +213,13 @@ def test_a_foreign_manifest_is_refused_and_left_alone(content, tmp_path, config,
 
 
 def test_checkpoints_are_listed_by_step_and_only_when_whole(a_run, tmp_path, config):
-    from trainers import run_dir
+    from trainers import find
 
     folder = a_run(tmp_path / "run", config, 2, 10, 9)
     os.remove(os.path.join(folder, "model.ckpt-9.data-00000-of-00001"))
-    assert [step for _, step in run_dir.checkpoints(folder)] == [2, 10]
-    assert run_dir.newest_checkpoint(folder) == (os.path.join(folder, "model.ckpt-10"), 10)
-    assert run_dir.newest_checkpoint(str(tmp_path / "nowhere")) is None
+    assert [step for _, step in find.checkpoints(folder)] == [2, 10]
+    assert find.newest_checkpoint(folder) == (os.path.join(folder, "model.ckpt-10"), 10)
+    assert find.newest_checkpoint(str(tmp_path / "nowhere")) is None
 
 
 @pytest.mark.parametrize(
@@ -237,12 +237,12 @@ def test_checkpoints_are_listed_by_step_and_only_when_whole(a_run, tmp_path, con
 def test_a_torn_newest_checkpoint_is_set_aside_for_the_one_before(
     part, how, why, a_run, tmp_path, config, read_settings
 ):
-    from trainers import run_dir
+    from trainers import find, run_dir
 
     folder = a_run(tmp_path / "run", config, 2, 10)
     spoiled(os.path.join(folder, "model.ckpt-10." + part), how)
     prefix = os.path.join(folder, "model.ckpt-10")
-    assert run_dir.torn_checkpoints(folder) == [f"Checkpoint {prefix} cannot be read: {why}."]
+    assert find.torn_checkpoints(folder) == [f"Checkpoint {prefix} cannot be read: {why}."]
     before = sorted(os.listdir(folder))
     assert run_dir.check(folder, config, read_settings()) == 2
     assert sorted(os.listdir(folder)) == before
@@ -283,7 +283,7 @@ def test_what_a_killed_save_left_is_removed_and_everything_else_stays(a_run, tmp
 def test_tensorflow_restores_the_newest_even_where_its_own_list_was_not_written_any_more(
     a_run, tmp_path, config, read_settings
 ):
-    from trainers import run_dir
+    from trainers import find, run_dir
 
     folder = a_run(tmp_path / "run", config, 2, 4, 6)
     with open(os.path.join(folder, "checkpoint"), "w") as state:
@@ -296,15 +296,15 @@ def test_tensorflow_restores_the_newest_even_where_its_own_list_was_not_written_
             'all_model_checkpoint_paths: "model.ckpt-4"',
             'all_model_checkpoint_paths: "model.ckpt-6"',
         ]
-    assert run_dir.checkpoints(folder)[0][1] == 2
+    assert find.checkpoints(folder)[0][1] == 2
 
 
 def left_and_listed(folder):
-    from trainers import run_dir
+    from trainers import find
 
     with open(os.path.join(folder, "checkpoint")) as state:
         listed = [int(line.rpartition("-")[2].strip('"')) for line in state.read().splitlines()[1:]]
-    return [step for _, step in run_dir.checkpoints(folder)], listed
+    return [step for _, step in find.checkpoints(folder)], listed
 
 
 def test_what_a_kill_left_between_the_list_and_the_removal_is_removed(a_run, tmp_path, config, read_settings):

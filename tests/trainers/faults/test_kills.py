@@ -39,9 +39,9 @@ def kill_at_random(process, folder, chance):
 
 def whole(folder):
     """The newest step whose values are as they were saved."""
-    from trainers import run_dir
+    from trainers import find
 
-    newest = run_dir.newest_checkpoint(folder)
+    newest = find.newest_checkpoint(folder)
     return newest[1] if newest else 0
 
 

@@ -107,9 +107,9 @@ def _endless(save):
 
 def _spoil():
     if os.environ.get("SPOIL") == "endless save":
-        from trainers import progress
+        from trainers import checkpoint_hook, progress
 
-        progress.CheckpointHook._save = _endless(progress.CheckpointHook._save)
+        checkpoint_hook.CheckpointHook._save = _endless(checkpoint_hook.CheckpointHook._save)
     if os.environ.get("SPOIL") == "frozen":
         from trainers import inference
 
@@ -119,7 +119,7 @@ def _spoil():
 
         inference.FrozenGraph = _spoilt(inference.FrozenGraph, _with_other_masks)
     if os.environ.get("SPOIL") == "free space":
-        from trainers import progress
+        from trainers import checkpoint_hook, progress
 
         progress.free_bytes = lambda folder: 2**40
 
