@@ -52,7 +52,7 @@ test-full: test  ## `make test`, then the long tests (up to 45 minutes)
 	@$(LAUNCH) pytest -m "long and not image"
 
 test-faults:  ## kill trainings 20 times, half of them while they save (KILLS=6 does fewer), and see that none is lost
-	@$(LAUNCH) pytest tests/trainers/faults/test_kills.py --kills $(or $(KILLS),20)
+	@$(LAUNCH) pytest tests/end_to_end/faults/test_kills.py --kills $(or $(KILLS),20)
 
 test-api:  ## the API's own tests on the patched API (2 minutes; `make test-full` runs them too)
 	@$(LAUNCH) pytest tests/object_detection_patches/test_api_own_tests.py

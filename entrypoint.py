@@ -3,24 +3,28 @@
 import sys
 
 COMMANDS = {
-    "train": ("train on all devices asked for, then evaluate", "trainers.train", "train"),
+    "train": ("train on all devices asked for, then evaluate", "tfod_train.commands.train", "train"),
     "eval": (
         "evaluate the checkpoints of a run (EVAL_MODE: once, continuous, until_step)",
-        "trainers.evaluation",
+        "tfod_train.commands.eval",
         "evaluate",
     ),
-    "export": ("write a frozen graph, a SavedModel and a TFLite file of a checkpoint", "trainers.export", "export"),
-    "detect": ("draw what an exported model finds on pictures", "trainers.detect", "detect"),
-    "report": ("tell a run on one page, report.html, without TensorFlow", "trainers.report", "rewrite"),
+    "export": (
+        "write a frozen graph, a SavedModel and a TFLite file of a checkpoint",
+        "tfod_train.commands.export",
+        "export",
+    ),
+    "detect": ("draw what an exported model finds on pictures", "tfod_train.commands.detect", "detect"),
+    "report": ("tell a run on one page, report.html, without TensorFlow", "tfod_train.commands.report", "report"),
     "preflight": (
         "look whether a training can work here, without TensorFlow [--json]",
-        "trainers.preflight",
+        "tfod_train.commands.preflight",
         "preflight",
     ),
-    "diff": ("say what tells two runs apart: RUN_A RUN_B [--all] [--exit-code]", "trainers.diff", "diff"),
+    "diff": ("say what tells two runs apart: RUN_A RUN_B [--all] [--exit-code]", "tfod_train.commands.diff", "diff"),
     "data": (
         "make a dataset: mini-pets, pets [--source DIR], voc or coco --source DIR --out DIR",
-        "trainers.data",
+        "tfod_train.commands.data",
         "make",
     ),
 }
@@ -49,7 +53,7 @@ def main(arguments):
     from importlib import import_module
 
     try:
-        from trainers.outcome import run
+        from tfod_train.process.command_runner import run
     except ImportError as missing:
         sys.stderr.write(
             f"{missing.name} is not installed for {sys.executable}.\nUse make train, or .venv/bin/python "

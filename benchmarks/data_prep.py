@@ -41,11 +41,11 @@ _XML = (
 
 def make_pictures(root, count, distinct):
     """Fill root, in Oxford-IIIT Pet's layout, with count pictures, of which the first `distinct` differ."""
-    from data_prep import mini_pets
+    from data_prep.mini_pets import generate
 
     for folder in ("images", "annotations/xmls", "annotations/trimaps"):
         os.makedirs(os.path.join(root, folder))
-    breeds = mini_pets.CLASSES
+    breeds = generate.CLASSES
     ids = [f"{breeds[number % len(breeds)]}_{1 + number // len(breeds)}" for number in range(count)]
     with multiprocessing.Pool(os.cpu_count()) as pool:
         pool.starmap(_make_drawing, [(root, number) for number in range(DRAWINGS)])
@@ -59,9 +59,9 @@ def make_pictures(root, count, distinct):
 def _make_drawing(root, number):
     from PIL import Image
 
-    from data_prep import mini_pets
+    from data_prep.mini_pets import generate
 
-    drawing = mini_pets.draw(f"{mini_pets.CLASSES[number % 3]}_{1 + number // 3}")
+    drawing = generate.draw(f"{generate.CLASSES[number % 3]}_{1 + number // 3}")
     size = (520, 390) if drawing.image.width >= drawing.image.height else (390, 520)
     drawing.image.resize(size, Image.BICUBIC).save(os.path.join(root, f"drawing-{number}.png"))
     drawing.trimap.resize(size, Image.NEAREST).save(os.path.join(root, f"trimap-{number}.png"))
@@ -216,7 +216,8 @@ def main():
 
 
 def _run(work, options):
-    from data_prep import dataset, pets
+    from data_prep.formats import pets
+    from data_prep.writer import dataset
 
     _write(os.path.join(work, "label_map.pbtxt"), dataset.label_map_text(pets.CLASSES).encode("utf-8"))
     api = os.path.join(work, "api")

@@ -22,7 +22,7 @@ import numpy as np
 import psutil
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TINY = os.path.join(ROOT, "tests", "trainers", "scenarios", "tiny_ssd.py")
+TINY = os.path.join(ROOT, "tests", "end_to_end", "scenarios", "tiny_ssd.config")
 TRAINERS = ("mirrored", "clone")
 SETTLED = 1000  # steps after which memory should not grow any more
 LIMIT = 0.05
@@ -101,7 +101,7 @@ def train(trainer, steps, folder, **settings):
         {
             "DEVICE": "cpu",
             "DATASET": "mini-pets",
-            "PIPELINE_CONFIG": os.path.splitext(TINY)[0] + ".config",
+            "PIPELINE_CONFIG": TINY,
             "TRAINER": trainer,
             "NUM_STEPS": str(steps),
             "RUN_DIR": folder,
@@ -113,7 +113,11 @@ def train(trainer, steps, folder, **settings):
     log, sizes = folder + ".console", []
     with open(log, "w") as out:
         process = psutil.Popen(
-            [sys.executable, TINY, "train"], cwd=ROOT, env=environ, stdout=out, stderr=subprocess.STDOUT
+            [sys.executable, "-m", "tests.end_to_end.scenarios.tiny_ssd", "train"],
+            cwd=ROOT,
+            env=environ,
+            stdout=out,
+            stderr=subprocess.STDOUT,
         )
         try:
             while process.poll() is None:

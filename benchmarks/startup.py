@@ -55,9 +55,9 @@ def effective_config(work, devices):
     """A config file with the dataset filled in and a per-replica batch, as the stock API takes it."""
     from google.protobuf import text_format
 
-    from trainers import dataset, pipeline
-    from trainers import devices as device_choice
-    from trainers import settings as settings_module
+    from tfod_train import settings as settings_module
+    from tfod_train.config import dataset, pipeline
+    from tfod_train.devices import devices as device_choice
 
     settings = settings_module.read(
         {

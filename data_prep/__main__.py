@@ -10,8 +10,9 @@ import os
 import signal
 import sys
 
-from data_prep import convert_commands, files
-from data_prep.errors import DataError
+from common import files
+from common.errors import DataError
+from data_prep import cli
 
 
 def main(arguments=None):
@@ -21,7 +22,7 @@ def main(arguments=None):
             return _run(arguments)
     except DataError as error:
         print(f"{error.what}\n{error.do}", file=sys.stderr)
-        return error.exit_code
+        return error.code
     except BrokenPipeError:
         return _nobody_reads()
     except KeyboardInterrupt:
@@ -59,7 +60,7 @@ def _parser():
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.required = True
 
-    convert_commands.add(commands)
+    cli.add(commands)
     _add_check(commands)
     _add_show(commands)
     return parser
@@ -92,15 +93,15 @@ def _add_show(commands):
 
 
 def _check(options):
-    from data_prep import check_report
+    from data_prep.check import report
 
-    return check_report.run(options)
+    return report.run(options)
 
 
 def _show(options):
-    from data_prep import show
+    from data_prep.contact_sheet import collect
 
-    return show.run(options)
+    return collect.run(options)
 
 
 if __name__ == "__main__":

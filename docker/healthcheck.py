@@ -15,7 +15,7 @@ def judge(path, now):
     """Returns (healthy, line) for a health file.
 
     Args:
-      path: the file that trainers/health.py writes: phase, at (unix seconds), fresh_for_secs.
+      path: the file that tfod_train/process/health.py writes: phase, at (unix seconds), fresh_for_secs.
       now: unix seconds.
     """
     try:

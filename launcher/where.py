@@ -6,7 +6,7 @@ import platform as this_platform
 from typing import NamedTuple
 
 from launcher import LaunchError
-from trainers import gpus
+from tfod_train.devices import gpus
 
 # CUDA of the base images that docs/gpus.md names; what others have shows in the container.
 CUDA_OF_BASE = {"tensorflow/tensorflow:1.15.0-gpu-py3": (10, 0), gpus.NEWER_IMAGE: (12, 1)}

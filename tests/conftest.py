@@ -8,6 +8,9 @@ import pytest
 
 from object_detection_patches import source, tree
 
+# Fixtures of whole trainings, for the rooms of tfod_train and the tests from end to end.
+pytest_plugins = ["tests.training_fixtures"]
+
 _VENV_API = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".venv", "api")
 
 # Whether the tests pass is a matter of the code alone: neither of which examples chance picks, nor of how long one
@@ -66,8 +69,8 @@ def api_dir(request, tmp_path_factory):
 @pytest.fixture(scope="session")
 def mini(tmp_path_factory):
     """The prepared mini-pets dataset, drawn once for all rooms (pathlib.Path); do not write to it."""
-    from data_prep import mini_pets
+    from data_prep.mini_pets import generate
 
     out = tmp_path_factory.mktemp("data") / "mini-pets"
-    mini_pets.prepare(str(out))
+    generate.prepare(str(out))
     return out

@@ -6,8 +6,8 @@ import os
 import pytest
 from PIL import Image
 
-from data_prep import pets
-from data_prep.dataset import Limits
+from data_prep.formats import pets
+from data_prep.writer.dataset import Limits
 
 COLOURS = ((200, 60, 60), (60, 160, 60), (60, 60, 200))
 

@@ -4,10 +4,10 @@ import io
 
 from PIL import Image
 
-from data_prep import records
+from data_prep.tfrecord import codec
 
 WIDTH, HEIGHT = 40, 30
-KINDS = {float: records.Floats, int: records.Ints, bytes: records.Texts, str: records.Texts}
+KINDS = {float: codec.Floats, int: codec.Ints, bytes: codec.Texts, str: codec.Texts}
 
 
 def picture(seed=0, size=(WIDTH, HEIGHT), kind="JPEG", **options):
@@ -37,14 +37,14 @@ def example(number=0, boxes=((0.1, 0.2, 0.5, 0.9),), labels=(1,), texts=None, **
         "image/source_id": [f"{number}.jpg"],
         "image/height": [HEIGHT],
         "image/width": [WIDTH],
-        "image/object/class/label": records.Ints(labels),
+        "image/object/class/label": codec.Ints(labels),
     }
     for side, index in (("xmin", 0), ("ymin", 1), ("xmax", 2), ("ymax", 3)):
-        features["image/object/bbox/" + side] = records.Floats(box[index] for box in boxes)
+        features["image/object/bbox/" + side] = codec.Floats(box[index] for box in boxes)
     if texts is not None:
-        features["image/object/class/text"] = records.Texts(texts)
+        features["image/object/class/text"] = codec.Texts(texts)
     features.update({"image/" + key.replace("__", "/"): values for key, values in changes.items()})
-    return records.encode(
+    return codec.encode(
         {
             key: values if hasattr(values, "parts") else KINDS[type(values[0])](values)
             for key, values in features.items()
@@ -55,7 +55,7 @@ def example(number=0, boxes=((0.1, 0.2, 0.5, 0.9),), labels=(1,), texts=None, **
 
 def write(path, *payloads):
     """A TFRecord file; returns its path as text."""
-    with records.Writer(str(path)) as writer:
+    with codec.Writer(str(path)) as writer:
         for payload in payloads:
             writer.write(payload)
     return str(path)
@@ -64,6 +64,6 @@ def write(path, *payloads):
 def offsets(path):
     """Where each record of a whole file begins, and where the file ends."""
     found = [0]
-    for payload in records.read(str(path)):
-        found.append(found[-1] + len(payload) + records.OVERHEAD_BYTES)
+    for payload in codec.read(str(path)):
+        found.append(found[-1] + len(payload) + codec.OVERHEAD_BYTES)
     return found

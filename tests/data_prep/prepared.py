@@ -2,7 +2,7 @@
 
 import os
 
-from data_prep import records
+from data_prep.tfrecord import codec
 
 
 def examples(out, split="*"):
@@ -10,8 +10,8 @@ def examples(out, split="*"):
     found = {}
     for name in sorted(os.listdir(str(out))):
         if ".record-" in name and (split == "*" or f"_{split}." in name):
-            for payload in records.read(os.path.join(str(out), name)):
-                features = records.decode(payload)
+            for payload in codec.read(os.path.join(str(out), name)):
+                features = codec.decode(payload)
                 key = features["image/source_id"][0].decode("utf-8")
                 assert key not in found
                 found[key] = features

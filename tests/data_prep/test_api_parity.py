@@ -12,8 +12,9 @@ import numpy
 import pytest
 from PIL import Image
 
-from data_prep import coco, pets, records, voc
-from data_prep.dataset import Limits, label_map_text
+from data_prep.formats import coco, pets, voc
+from data_prep.tfrecord import codec
+from data_prep.writer.dataset import Limits, label_map_text
 
 pytestmark = pytest.mark.tensorflow
 
@@ -190,7 +191,7 @@ def api(sources, pristine_api, tmp_path_factory):
 
 def read(folder, name):
     """[(source id, features)] of a shard, in order."""
-    decoded = [records.decode(payload) for payload in records.read(os.path.join(folder, name))]
+    decoded = [codec.decode(payload) for payload in codec.read(os.path.join(folder, name))]
     return [(features["image/source_id"][0].decode("utf-8"), features) for features in decoded]
 
 

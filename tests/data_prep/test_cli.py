@@ -12,9 +12,10 @@ import time
 import psutil
 import pytest
 
-from data_prep import check, files
+from common import files
+from common.errors import DataError
 from data_prep.__main__ import main
-from data_prep.errors import DataError
+from data_prep.check import quick
 
 
 def command(*arguments):
@@ -30,7 +31,7 @@ def test_help_is_there_at_once_and_names_the_commands(cpu_secs):
 
 def test_neither_the_command_line_nor_the_converter_imports_tensorflow():
     code = (
-        "import sys, data_prep.__main__, data_prep.mini_pets, data_prep.download\n"
+        "import sys, data_prep.__main__, data_prep.mini_pets.generate, common.download\n"
         "assert 'tensorflow' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -89,7 +90,7 @@ def test_killed_at_any_moment_and_run_again_it_ends_the_same(mini, tmp_path, see
     process.send_signal(signal.SIGKILL)
     process.wait()
     if (tmp_path / "out" / "dataset.json").exists():
-        assert check.quick(str(tmp_path / "out")) == []
+        assert quick.quick(str(tmp_path / "out")) == []
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(
         command("pets", "--source", mini / "raw", "--out", tmp_path / "calm"), check=True, stdout=subprocess.DEVNULL

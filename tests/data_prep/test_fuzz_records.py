@@ -3,19 +3,18 @@
 import contextlib
 import io
 import json
-import os
 import shutil
-import sys
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-from data_prep import check, findings, records, scan, show, sources
 from data_prep.__main__ import main
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from foreign_records import example, offsets, picture, write  # noqa: E402
-from fuzzing import changed_json, damaged  # noqa: E402
+from data_prep.check import inputs, quick, scan
+from data_prep.check import problems as findings
+from data_prep.contact_sheet import collect
+from data_prep.tfrecord import codec
+from tests.data_prep.foreign_records import example, offsets, picture, write
+from tests.data_prep.fuzzing import changed_json, damaged
 
 SOME = settings(deadline=None, max_examples=50, suppress_health_check=HealthCheck.all())
 
@@ -51,7 +50,7 @@ def test_a_damaged_record_file_is_an_error_and_every_byte_is_read_or_named(sound
     report = json.loads(out)
     if not at_a_bound:
         assert report["findings"]
-    show.gather(sources.find([spoilt]), 3)
+    collect.gather(inputs.find([spoilt]), 3)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +60,7 @@ def prepared(tmp_path_factory):
     splits = {}
     for split in ("train", "val"):
         name = f"x_{split}.record-00000-of-00001"
-        with records.Writer(str(folder / name)) as writer:
+        with codec.Writer(str(folder / name)) as writer:
             for number in range(3):
                 writer.write(example(number + 10 * (split == "val"), texts=["cat"]))
         splits[split] = {
@@ -73,7 +72,7 @@ def prepared(tmp_path_factory):
     (folder / "dataset.json").write_text(
         json.dumps(
             {
-                "format": check.FORMAT,
+                "format": quick.FORMAT,
                 "name": "x",
                 "num_classes": 1,
                 "label_map": "label_map.pbtxt",
@@ -85,7 +84,7 @@ def prepared(tmp_path_factory):
         ),
         encoding="utf-8",
     )
-    assert check.quick(str(folder)) == [] and run("check", str(folder))[0] == 0
+    assert quick.quick(str(folder)) == [] and run("check", str(folder))[0] == 0
     return folder
 
 
@@ -111,9 +110,9 @@ def test_a_damaged_file_of_a_dataset_never_passes_for_the_whole_one(prepared, da
     before = path.read_bytes()
     content = data.draw(damaged(before))
     with replaced(path, content):
-        problems = check.quick(str(prepared))
+        problems = quick.quick(str(prepared))
         code, _ = run("check", str(prepared))
-        show.gather(sources.find([str(prepared)]), 3, sources.classes(sources.find([str(prepared)])))
+        collect.gather(inputs.find([str(prepared)]), 3, inputs.classes(inputs.find([str(prepared)])))
     if "record" in path.name:
         assert code == (0 if content == before else 3)
         if len(content) != len(before):
@@ -129,14 +128,14 @@ def test_any_description_is_judged_or_refused(prepared, data):
     path = prepared / "dataset.json"
     content = data.draw(changed_json(json.loads(path.read_text(encoding="utf-8"))))
     with replaced(path, json.dumps(content).encode("utf-8")):
-        assert bool(check.quick(str(prepared))) <= (run("check", str(prepared))[0] == 3)
+        assert bool(quick.quick(str(prepared))) <= (run("check", str(prepared))[0] == 3)
 
 
 _LISTS = (
-    strategies.lists(strategies.floats(width=32), max_size=4).map(records.Floats)
-    | strategies.lists(strategies.integers(-(2**63), 2**63 - 1), max_size=4).map(records.Ints)
+    strategies.lists(strategies.floats(width=32), max_size=4).map(codec.Floats)
+    | strategies.lists(strategies.integers(-(2**63), 2**63 - 1), max_size=4).map(codec.Ints)
     | strategies.lists(strategies.binary(max_size=9) | strategies.just(picture()) | damaged(picture()), max_size=3).map(
-        records.Texts
+        codec.Texts
     )
 )
 _KEYS = strategies.sampled_from(
@@ -160,10 +159,10 @@ _KEYS = strategies.sampled_from(
 def test_an_example_of_any_features_is_judged_and_shown(tmp_path_factory, changes):
     path = write(tmp_path_factory.mktemp("any") / "a.record", example(0, **changes))
     options = scan.Options(num_classes=3, resize=scan.input_size("300"), decode=None)
-    report = scan.scan(sources.find([path]), options)
+    report = scan.scan(inputs.find([path]), options)
     assert report.records == 1 and json.dumps(report.as_json())
     assert {entry["kind"] for entry in report.as_json()["findings"]} <= set(findings.KINDS)
-    show.gather(sources.find([path]), 1)
+    collect.gather(inputs.find([path]), 1)
 
 
 @SOME

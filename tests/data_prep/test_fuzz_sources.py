@@ -5,17 +5,14 @@ import io
 import json
 import os
 import shutil
-import sys
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-from data_prep import scan, sources
 from data_prep.__main__ import main
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from foreign_records import picture  # noqa: E402
-from fuzzing import changed_json, damaged  # noqa: E402
+from data_prep.check import inputs, scan
+from tests.data_prep.foreign_records import picture
+from tests.data_prep.fuzzing import changed_json, damaged
 
 PICTURES = 8
 XML = (
@@ -71,7 +68,7 @@ def convert_and_judge(out, arguments, max_skipped):
     lost = {entry["id"] for entry in dataset["skipped"] if not entry["forgiven"]}
     lost |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
     assert len(lost) <= max_skipped * listed
-    report = scan.scan(sources.find([str(out)]), scan.Options(decode=None))
+    report = scan.scan(inputs.find([str(out)]), scan.Options(decode=None))
     assert report.records == written
     errors = [entry for entry in report.as_json()["findings"] if entry["severity"] == "error"]
     # Pictures without any box are no fault of the conversion.

@@ -3,7 +3,7 @@
 import os
 import re
 
-from trainers import settings
+from tfod_train import settings
 
 # Their values mean nothing in a container: data is mounted there, and GPUs have other numbers.
 CHOSEN_OUTSIDE = {"DATA_DIR", "CUDA_VISIBLE_DEVICES"}

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from trainers import health
+from tfod_train.process import health
 
 NOW = 1000000.0
 

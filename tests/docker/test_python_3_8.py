@@ -84,7 +84,7 @@ def test_every_module_of_ours_imports_but_for_tensorflow(ask):
     program = (
         "import glob, importlib\n"
         "count = 0\n"
-        "for path in sorted(glob.glob('trainers/*.py') + glob.glob('data_prep/*.py')\n"
+        "for path in sorted(glob.glob('tfod_train/**/*.py', recursive=True) + glob.glob('common/*.py') + glob.glob('data_prep/**/*.py', recursive=True)\n"
         "                   + glob.glob('object_detection_patches/*.py') + ['entrypoint.py']):\n"
         "    if path.endswith('__main__.py'): continue\n"
         "    try:\n"

@@ -41,11 +41,11 @@ NOT_FOR_THE_IMAGE = (
     "runs/secret/train.log",
     ".venv/secret.txt",
     "docker/secret.txt",
-    "trainers/.env",
+    "tfod_train/.env",
     "configs/.git/config",
     "data_prep/.cache/secret.txt",
     "configs/__pycache__/secret.pyc",
-    "trainers/__pycache__/secret.cpython-36.pyc",
+    "tfod_train/__pycache__/secret.cpython-36.pyc",
     "data_prep/left.pyc",
 )
 

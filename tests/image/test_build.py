@@ -47,12 +47,13 @@ def test_only_what_runs_is_in_it(run):
         "NOTICE",
         "api",
         "build.json",
+        "common",
         "configs",
         "data_prep",
         "docker",
         "entrypoint.py",
         "object_detection_patches",
-        "trainers",
+        "tfod_train",
         "venv",
     ]
 
@@ -75,7 +76,7 @@ def test_a_run_knows_what_its_image_was_built_from(compose, engine, image):
     try:
         assert compose.build(CODE_COMMIT="0123abc").code == 0
         told = engine.containers.run(
-            IMAGE, ["-c", "from trainers import manifest; print(manifest.code())"], entrypoint=PYTHON, remove=True
+            IMAGE, ["-c", "from tfod_train.run import manifest; print(manifest.code())"], entrypoint=PYTHON, remove=True
         ).decode()
     finally:
         compose.build()
@@ -156,7 +157,7 @@ def test_the_time_of_all_files_is_the_one_that_is_asked_for(compose, engine, ima
 def test_changed_code_rebuilds_only_the_last_layer(compose, clone, engine):
     compose.build()
     before = engine.images.get(IMAGE).attrs["RootFS"]["Layers"]
-    path = os.path.join(clone, "trainers", "__init__.py")
+    path = os.path.join(clone, "tfod_train", "__init__.py")
     kept = path + ".kept"
     shutil.copy2(path, kept)
     try:

@@ -72,9 +72,9 @@ class Machine:
         for path in (self.root, self.bin, self.home, self.root / "docker", self.root / "runs"):
             path.mkdir()
         shutil.copytree(os.path.join(REPOSITORY, "launcher"), str(self.root / "launcher"))
-        (self.root / "trainers").mkdir()
-        for name in ("__init__.py", "gpus.py", "nvml.py"):
-            shutil.copy(os.path.join(REPOSITORY, "trainers", name), str(self.root / "trainers"))
+        for room in ("common", os.path.join("tfod_train", "devices")):
+            shutil.copytree(os.path.join(REPOSITORY, room), str(self.root / room))
+        shutil.copy(os.path.join(REPOSITORY, "tfod_train", "__init__.py"), str(self.root / "tfod_train"))
         (self.root / ".env.example").write_text("#TRAINER=mirrored\n#RUN_IN=\n")
         (self.root / "compose.yaml").write_text("services:\n  train:\n    environment:\n      TRAINER:\n")
         for minor in ("3.6", "3.7"):

@@ -9,7 +9,7 @@ import time
 import pytest
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COPIED = ("launcher", "trainers", "docker", "object_detection_patches", "Makefile")
+COPIED = ("launcher", "tfod_train", "common", "docker", "object_detection_patches", "Makefile")
 
 pytestmark = pytest.mark.long
 

@@ -1,0 +1,116 @@
+"""Files that are either whole under their final name or not there at all, and one writer at a time."""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+
+from common.errors import DataError
+
+_TEMPORARY = ".tmp"
+
+
+def read(path):
+    """The bytes of a file. Raises OSError."""
+    # A buffer between would cost a third of the time for a file of a kilobyte.
+    with open(path, "rb", buffering=0) as file:
+        return file.readall()
+
+
+def temporary(path):
+    """A name beside path for the unfinished file; `remove_temporaries` finds it after a crash."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{os.getpid()}{_TEMPORARY}")
+
+
+def remove_temporaries(folder):
+    """Remove what killed runs left in folder."""
+    for name in os.listdir(folder):
+        if name.startswith(".") and name.endswith(_TEMPORARY):
+            path = os.path.join(folder, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+
+
+def write(path, data):
+    """Write bytes to path: temporary name, flushed to the disk, renamed. What fails leaves nothing behind."""
+    try:
+        os.replace(write_temporary(path, data), path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary(path))
+        raise
+
+
+def write_temporary(path, data):
+    """Write bytes under path's temporary name, flushed to the disk; return that name."""
+    unfinished = temporary(path)
+    with open(unfinished, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    return unfinished
+
+
+def sync(path):
+    """Wait until a file that was written and closed, or a folder's list of names, is on the disk. Raises OSError."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def json_bytes(value):
+    """value as JSON that people can read and diff."""
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8")
+
+
+@contextlib.contextmanager
+def errors_told():
+    """What the file system refuses becomes a DataError that says so; output that nobody reads is no such thing."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename:
+            raise DataError(
+                f"{error.filename}: {error.strerror or error}.", "Correct that and run the same command again."
+            ) from error
+        raise DataError(
+            f"A file could not be read or written: {error.strerror or error}.",
+            "Free space on the disk, or see what is wrong with it, and run the same command again.",
+        ) from error
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """Hold folder, made if missing, against another process preparing it; waits for that one to end.
+
+    Raises DataError for what the file system refuses meanwhile.
+    """
+    with errors_told():
+        os.makedirs(folder, exist_ok=True)
+        with _lock(folder):
+            yield
+
+
+@contextlib.contextmanager
+def _lock(folder):
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"Another process is preparing {folder}; waiting for it.", flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError:
+            # Some network file systems cannot lock a folder; the temporary names still keep every file whole.
+            pass
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,73 @@
+"""What a pipeline config file says about the data: classes, the model's input size, boxes and masks."""
+
+import os
+from typing import NamedTuple, Optional
+
+from common.errors import DataError, UsageError
+
+_MASK_TYPES = {0: "numerical", 1: "numerical", 2: "png"}  # object_detection/protos/input_reader.proto
+
+
+class Facts(NamedTuple):
+    """None where the config does not say. resize: as examples.Rules.resize. masks: "png", "numerical" or None."""
+
+    num_classes: Optional[int]
+    label_map: Optional[str]
+    max_boxes: int
+    masks: Optional[str]
+    resize: Optional[object]
+
+
+def read(path):
+    """The Facts of a TrainEvalPipelineConfig (text). Raises UsageError, and DataError without the API."""
+    try:
+        from google.protobuf import text_format
+        from object_detection.protos import pipeline_pb2
+    except ImportError as error:
+        raise DataError(
+            f"--config needs the Object Detection API ({error}).",
+            "Run it with .venv/bin/python after make setup, or give --input-size and --num-classes.",
+        )
+    config = pipeline_pb2.TrainEvalPipelineConfig()
+    try:
+        with open(path, encoding="utf-8") as file:
+            text_format.Merge(file.read(), config)
+    except OSError as error:
+        raise UsageError(f"--config {path}: {error.strerror}.", "Name a pipeline config file.")
+    except (text_format.ParseError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{path} is no pipeline config: {str(error).rstrip('.')}.",
+            "Line and column are given before the field; correct it there.",
+        )
+    return _facts(config)
+
+
+def _facts(config):
+    kind = config.model.WhichOneof("model")
+    model = getattr(config.model, kind) if kind else None
+    reader = config.train_input_reader
+    return Facts(
+        num_classes=getattr(model, "num_classes", None) or None,
+        label_map=reader.label_map_path if os.path.isfile(reader.label_map_path) else None,
+        max_boxes=reader.max_number_of_boxes,
+        masks=_MASK_TYPES[reader.mask_type] if reader.load_instance_masks else None,
+        resize=_resizer(getattr(model, "image_resizer", None)),
+    )
+
+
+def _resizer(image_resizer):
+    kind = image_resizer.WhichOneof("image_resizer_oneof") if image_resizer is not None else None
+    if kind == "fixed_shape_resizer":
+        fixed = (image_resizer.fixed_shape_resizer.width, image_resizer.fixed_shape_resizer.height)
+        return lambda width, height: fixed
+    if kind == "keep_aspect_ratio_resizer":
+        low = image_resizer.keep_aspect_ratio_resizer.min_dimension
+        high = image_resizer.keep_aspect_ratio_resizer.max_dimension
+        return lambda width, height: keep_aspect_ratio(width, height, low, high)
+    return (lambda width, height: (width, height)) if kind == "identity_resizer" else None
+
+
+def keep_aspect_ratio(width, height, low, high):
+    """(width, height) with the shorter side at low, or the longer one at high where that would be less."""
+    scale = min(low / min(width, height), high / max(width, height))
+    return width * scale, height * scale

@@ -1,0 +1,126 @@
+"""`python -m data_prep check`: the report of a scan, as tables for people or as JSON, and the verdict."""
+
+import json
+import os
+import sys
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from common.errors import DataError, UsageError
+from common.text import printable
+from data_prep.check import inputs, model_input, scan
+from data_prep.check.problems import ERROR, WARNING
+
+_COLOURS = {ERROR: "bold red", WARNING: "yellow"}
+# A log or a pipe has no width of its own.
+_WIDTH_ELSEWHERE = 130
+
+
+def run(options):
+    """Check options.paths as the command line says; returns 0. Raises DataError when anything is an error."""
+    scan_options = scan.Options(
+        label_map=options.label_map,
+        num_classes=options.num_classes,
+        config=model_input.read(options.config) if options.config else None,
+        resize=scan.input_size(options.input_size) if options.input_size else None,
+        decode=_number_to_decode(options.decode),
+    )
+    if options.num_classes is not None and options.num_classes < 1:
+        raise UsageError(f"--num-classes {options.num_classes} is no number of classes.", "Give 1 or more.")
+    report = scan.scan(inputs.find(options.paths), scan_options)
+    if options.json:
+        print(json.dumps(dict({"paths": options.paths}, **report.as_json()), indent=1))
+    else:
+        print_report(report, options.paths)
+    print(_verdict(report, options.paths), file=sys.stderr if options.json else sys.stdout)
+    return 0
+
+
+def _number_to_decode(text):
+    if text == "all":
+        return None
+    if not text.isdigit():
+        raise UsageError(f"--decode {text} is neither a number nor all.", "Give a number of pictures, or all.")
+    return int(text)
+
+
+def _verdict(report, paths):
+    """The sentence at the end. Raises DataError when there is something to correct."""
+    name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    errors, warnings = report.findings.total(ERROR), report.findings.total(WARNING)
+    if errors:
+        raise DataError(
+            f"{name}: {errors} errors of {len(report.findings.kinds(ERROR))} kinds in {report.records} "
+            "records: not fit for training.",
+            "Each kind is listed above with its remedy; correct them and check again.",
+        )
+    return f"{name} is fit for training: {report.records} records, no errors, {warnings} warnings."
+
+
+def print_report(report, paths=(), out=None):
+    """Print the tables of a scan.Report to out (default: standard output). paths: what was checked."""
+    out = out or sys.stdout
+    console = Console(file=out, width=None if out.isatty() else _WIDTH_ELSEWHERE, highlight=False)
+    console.print(_splits_table(report))
+    folder = _folder_of(paths)
+    rows = report.findings.rows(folder)
+    if rows:
+        console.print(_findings_table(rows, folder))
+    for line in _lines(report):
+        console.print(Text(line))
+
+
+def _splits_table(report):
+    table = Table(title="What is there", title_justify="left")
+    for heading in ("split", "files", "records", "boxes", "without a box", "most boxes", "picture sizes"):
+        table.add_column(heading, justify="left" if heading in ("split", "picture sizes") else "right", overflow="fold")
+    for name, split in report.splits.items():
+        sizes = "%d-%d x %d-%d px" % split.sizes if split.sizes else "not stated"
+        table.add_row(
+            Text(printable(name)),
+            *[
+                f"{number}"
+                for number in (split.files, split.records, split.boxes, split.without_boxes, split.most_boxes)
+            ]
+            + [sizes],
+        )
+    return table
+
+
+def _folder_of(paths):
+    """The folder that need not be repeated with every file."""
+    if len(paths) != 1:
+        return ""
+    return paths[0].rstrip("/") if os.path.isdir(paths[0]) else os.path.dirname(paths[0])
+
+
+def _findings_table(rows, folder):
+    table = Table(title="What was found", title_justify="left", show_lines=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("count", justify="right", no_wrap=True)
+    table.add_column("what, and what to do", overflow="fold", ratio=5)
+    table.add_column("where first" + (f", in {printable(folder)}" if folder else ""), overflow="fold", ratio=6)
+    for kind, count, where in rows:
+        table.add_row(
+            Text(kind.severity, _COLOURS[kind.severity]),
+            f"{count}",
+            Text.assemble((kind.what, "bold"), "\n", kind.do),
+            Text(where),
+        )
+    return table
+
+
+def _lines(report):
+    if report.classes:
+        counts = list(report.classes.items())
+        most, least = counts[0], counts[-1]
+        yield f"{len(counts)} classes with boxes, from {printable(most[0])} ({most[1]}) to {printable(least[0])} ({least[1]})."
+    if report.small:
+        yield "Boxes by their shorter side at the model's input size: %s." % ", ".join(
+            f"{count} under {limit} px" for limit, count in sorted(report.small.items())
+        )
+    yield f"{report.decoded} of {report.records} pictures were decoded to the last row."
+    for note in report.notes:
+        yield note

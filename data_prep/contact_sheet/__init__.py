@@ -1,0 +1,1 @@
+"""One image that shows a dataset: images with boxes, classes, box sizes."""

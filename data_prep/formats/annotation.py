@@ -1,0 +1,95 @@
+"""What every annotation format is read into, and Pascal VOC's xml, which labelImg, CVAT and the pets use too."""
+
+import math
+from typing import NamedTuple, Optional
+
+from lxml import etree
+
+from common import files
+from data_prep.images.boxes import Box
+
+_LARGEST_NUMBER = 2**31 - 1
+_PARSER = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+
+
+class Object(NamedTuple):
+    """One object of a picture; the box is None if the annotation gives none that can be read.
+
+    mask: a function without arguments that gives a boolean array as large as the annotated picture (masks.py), and
+    raises ValueError if the annotation's mask is broken. crowd, area: as in COCO.
+    """
+
+    box: Optional[Box]
+    name: str = ""
+    difficult: int = 0
+    truncated: int = 0
+    pose: str = ""
+    mask: object = None
+    crowd: int = 0
+    area: float = 0.0
+
+
+class Annotation(NamedTuple):
+    """width and height are what the annotation claims, 0 if it claims nothing; filename is "" then."""
+
+    width: int
+    height: int
+    objects: list
+    filename: str = ""
+
+
+def read_xml(path):
+    """The Annotation in a Pascal VOC xml. Raises ValueError, with the reason as its text, if it is none."""
+    root = parse_xml(path)
+    if root.tag != "annotation":
+        raise ValueError(f"the xml holds <{root.tag}> instead of <annotation>")
+    size = _texts(root.find("size"))
+    objects = [_object(node) for node in root.findall("object")]
+    return Annotation(
+        whole(size.get("width")), whole(size.get("height")), objects, (root.findtext("filename") or "").strip()
+    )
+
+
+def _object(node):
+    texts = _texts(node)
+    return Object(
+        _box(_texts(node.find("bndbox"))),
+        texts.get("name", "").strip(),
+        whole(texts.get("difficult")),
+        whole(texts.get("truncated")),
+        texts.get("pose", "").strip(),
+    )
+
+
+def _texts(node):
+    """{tag: text} of an element's children, of the first of each, faster than a search for each tag."""
+    found = {}
+    for child in () if node is None else node:
+        found.setdefault(child.tag, child.text or "")
+    return found
+
+
+def parse_xml(path):
+    """The root element. Raises ValueError, with the reason as its text, if the file is no xml or not readable."""
+    try:
+        return etree.fromstring(files.read(path), _PARSER)
+    except etree.XMLSyntaxError as error:
+        raise ValueError(f"the xml cannot be read ({error})")
+    except OSError as error:
+        raise ValueError(f"the xml cannot be read ({error.strerror})")
+
+
+def _box(texts):
+    try:
+        return Box(*[float(texts[side]) for side in Box._fields])
+    except (KeyError, ValueError):
+        return None
+
+
+def whole(value):
+    """A number between 0 and 2**31 - 1 from what an annotation holds, 0 for anything else."""
+    try:
+        value = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+    return int(value) if math.isfinite(value) and 0 <= value <= _LARGEST_NUMBER else 0

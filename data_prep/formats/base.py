@@ -1,0 +1,41 @@
+"""What all formats do around a conversion: plan, one process at a time, nothing where the dataset is there."""
+
+import os
+
+from common import files
+from common.errors import DataError
+from data_prep.writer import dataset
+
+
+def prepare(make_plan, out_dir, workers=None, limits=dataset.Limits(), force=False):
+    """Convert what make_plan() plans into out_dir; return its dataset.json.
+
+    Does nothing if out_dir already holds the same dataset, unless force; one that was made under more generous
+    limits is refused then, as its conversion would be. Raises DataError.
+    """
+    with files.errors_told():
+        plan = make_plan()
+    with files.locked(out_dir):
+        ready = None if force else _complete(out_dir, plan)
+        if ready is None:
+            return dataset.write(out_dir, plan, workers, limits)
+        try:
+            dataset.hold_to_limits(ready, limits)
+        except DataError:
+            dataset.print_changes(ready)
+            raise
+        return ready
+
+
+def _complete(out_dir, plan):
+    """The dataset.json in out_dir if nothing is to be done, else None."""
+    if not os.path.exists(os.path.join(out_dir, dataset.DATASET_FILE)):
+        return None
+    from data_prep.check import quick  # and with it protobuf, which takes as long as 50 pictures
+
+    return quick.complete(out_dir, made_from=plan.fingerprint, name=plan.name)
+
+
+def dataset_name(out_dir):
+    """A dataset of the user's own is called as its folder is."""
+    return os.path.basename(os.path.abspath(out_dir))

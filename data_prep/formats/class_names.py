@@ -1,0 +1,55 @@
+"""Class names of annotations against those of the label map."""
+
+from common.errors import DataError, UsageError
+
+_SHOWN = 5
+
+
+def read(path):
+    """The class names in the label map at path, in the order of their ids, which have to be 1, 2, 3, ...
+
+    Raises UsageError: it is no label map, or its ids have gaps, so that num_classes would not be their number.
+    """
+    from data_prep.tfrecord import label_map  # and with it protobuf, for those who have such a file
+
+    try:
+        names = label_map.read(path).names
+    except OSError as error:
+        raise UsageError(f"--label-map {path}: {error.strerror}.", "Name a label map (.pbtxt).")
+    except ValueError as reason:
+        raise UsageError(f"--label-map {path} cannot be used: {reason}.", "Correct it, or name another.")
+    if sorted(names) != list(range(1, len(names) + 1)):
+        raise UsageError(
+            f"The ids in {path} are not 1 to {len(names)} without a gap.",
+            "Number its items from 1: num_classes has to be their number.",
+        )
+    return tuple(names[number] for number in sorted(names))
+
+
+def refuse_unknown(found, classes, where):
+    """Raises DataError, with the nearest names, if a class name in found is not among classes.
+
+    where: the file or folder that holds the names, for the message.
+    """
+    unknown = sorted(set(found) - set(classes))
+    if not unknown:
+        return
+    shown = ", ".join(_with_nearest(name, classes) for name in unknown[:_SHOWN])
+    more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
+    raise DataError(
+        f"{where} names classes that the label map does not have: {shown}{more}.",
+        f"Correct the names or the map; its classes are {_some(classes)}.",
+    )
+
+
+def _with_nearest(name, classes):
+    import difflib
+
+    lower = {known.lower(): known for known in classes}
+    near = difflib.get_close_matches(name.lower(), list(lower), n=1)
+    shown = name or "(an empty name)"
+    return f"{shown} (did you mean {lower[near[0]]}?)" if near else shown
+
+
+def _some(names):
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

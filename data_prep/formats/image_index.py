@@ -1,0 +1,140 @@
+"""Finds pictures below a folder by their stem and content, whatever their extension says."""
+
+import os
+import sys
+import unicodedata
+
+from data_prep.images import normalize
+
+_EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp")
+# Files that annotation tools put beside pictures, with the same stem.
+_NEVER = (".xml", ".json", ".txt", ".csv", ".mat", ".md", ".pbtxt", ".tmp", ".part")
+_RECORDS = ".record-"  # a dataset prepared below its own source
+
+
+class PictureIndex:
+    """The files below a folder. Names are compared as Unicode NFC: macOS writes another form than others."""
+
+    def __init__(self, root):
+        self.root = root
+        # {stem: names}, or the extension alone where the stem has one file of that very name: half of the memory
+        self._by_stem, self._ignored = {}, []
+        self._by_name = None  # made when a path is not there: it takes as much memory as the rest
+        for name in visible_files(root):
+            stem, extension = os.path.splitext(name)
+            if extension.lower() in _NEVER or extension.startswith(_RECORDS) or not is_text(name):
+                self._ignored.append(name)
+            else:
+                key = unicodedata.normalize("NFC", stem)
+                self._add(key, stem, extension)
+
+    def _add(self, key, stem, extension):
+        if key not in self._by_stem and key == stem:
+            self._by_stem[key] = sys.intern(extension)
+        else:
+            self._by_stem[key] = self._names(key) + [stem + extension]
+
+    def _names(self, key):
+        found = self._by_stem.get(key, [])
+        return [key + found] if isinstance(found, str) else found
+
+    def find(self, stem, file_name=""):
+        """The name, relative to the root, of the picture with this stem (a path without extension).
+
+        Where no such path is there, a picture of that name in any folder is meant, if there is just one, or just
+        one that has the file_name which the annotation gives (masks have the stems of their pictures). Of several
+        files with one stem the first that holds a picture wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and
+        the rest. Raises ValueError, with the reason as its text, if there is none or no single one.
+        """
+        key = unicodedata.normalize("NFC", stem)
+        if key not in self._by_stem:
+            others = self._of_this_name(os.path.basename(key))
+            if not others:
+                raise ValueError("no picture of this name")
+            if len(others) > 1:
+                others = [other for other in others if _has(self._names(other), file_name)] or others
+            if len(others) > 1:
+                raise ValueError(
+                    f"several pictures of this name: {', '.join((self._names(other)[0] for other in others[:3]))}"
+                )
+            key = others[0]
+        names = self._names(key)
+        if len(names) == 1 and _rank(names[0])[0] < len(_EXTENSIONS):
+            return names[0]
+        names = sorted(names, key=_rank)
+        holding = [name for name in names if normalize.sniff_file(os.path.join(self.root, name))]
+        if holding:
+            return holding[0]
+        if _rank(names[0])[0] < len(_EXTENSIONS):
+            return names[0]  # it cannot be decoded either, and the reason is worth knowing
+        raise ValueError("no picture of this name")
+
+    def _of_this_name(self, name):
+        """The stems, in any folder, whose last part is this name; sorted."""
+        if self._by_name is None:
+            self._by_name = {}
+            for stem in sorted(self._by_stem):
+                self._by_name.setdefault(os.path.basename(stem), []).append(stem)
+        return self._by_name.get(name, [])
+
+    def ignored(self):
+        """The files whose name says that they are no pictures, or is no text."""
+        return [name.encode("utf-8", "backslashreplace").decode("utf-8") for name in self._ignored]
+
+    def unused(self, used):
+        """The pictures, by their extension, whose names are not in used."""
+        return sorted(
+            name
+            for _, names in self.items()
+            for name in names
+            if name not in used and _rank(name)[0] < len(_EXTENSIONS)
+        )
+
+    def items(self):
+        """(stem, file names) of everything that may be a picture, in the order of the stems' code points."""
+        return ((key, self._names(key)) for key in sorted(self._by_stem))
+
+
+def visible_files(root, extension=None):
+    """The files below root as relative paths, sorted by code point; without dotfiles, and so without `._*`.
+
+    Links to folders are followed, but each folder is read once: under its own path if that is below root.
+    """
+    found, seen, links = [], set(), [root]
+    while links:
+        starts, links = sorted(links), []
+        for start in starts:
+            for folder, folders, names in os.walk(start):
+                status = os.stat(folder)
+                if (status.st_dev, status.st_ino) in seen:
+                    folders[:] = []
+                    continue
+                seen.add((status.st_dev, status.st_ino))
+                folders[:] = [name for name in folders if not name.startswith(".")]
+                links += [path for path in (os.path.join(folder, name) for name in folders) if os.path.islink(path)]
+                prefix = os.path.relpath(folder, root) + os.sep if folder != root else ""
+                found += [
+                    prefix + name
+                    for name in names
+                    if not name.startswith(".") and (extension is None or name.lower().endswith(extension))
+                ]
+    return sorted(found)
+
+
+def is_text(name):
+    """Whether a file name is UTF-8: others cannot be written into a record."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _has(names, file_name):
+    wanted = unicodedata.normalize("NFC", os.path.basename(file_name))
+    return any(unicodedata.normalize("NFC", os.path.basename(name)) == wanted for name in names)
+
+
+def _rank(name):
+    extension = os.path.splitext(name)[1].lower()
+    return _EXTENSIONS.index(extension) if extension in _EXTENSIONS else len(_EXTENSIONS), name

@@ -1,0 +1,326 @@
+"""Oxford-IIIT Pet (Parkhi, Vedaldi, Zisserman, Jawahar: Cats and Dogs, CVPR 2012) to TFRecords.
+
+The split, the file names and the feature keys are those of the Object Detection API's own converter, so
+configs and published results carry over. Where this one differs, it is on purpose: the picture's content
+decides, not its name or the size in the annotation, and nothing is lost without a line that says so.
+"""
+
+import collections
+import hashlib
+import importlib
+import io
+import os
+import re
+import warnings
+from typing import NamedTuple
+
+from PIL import Image
+
+from common import files
+from common.errors import DataError, UsageError
+from data_prep.formats import base
+from data_prep.formats.annotation import Annotation, read_xml
+from data_prep.formats.class_names import refuse_unknown
+from data_prep.formats.image_index import PictureIndex
+from data_prep.formats.splits import Choice
+from data_prep.images import example_features, normalize
+from data_prep.writer import dataset
+
+# Ids 1 to 37 as in the API's pet_label_map.pbtxt.
+CLASSES = (
+    "Abyssinian",
+    "american_bulldog",
+    "american_pit_bull_terrier",
+    "basset_hound",
+    "beagle",
+    "Bengal",
+    "Birman",
+    "Bombay",
+    "boxer",
+    "British_Shorthair",
+    "chihuahua",
+    "Egyptian_Mau",
+    "english_cocker_spaniel",
+    "english_setter",
+    "german_shorthaired",
+    "great_pyrenees",
+    "havanese",
+    "japanese_chin",
+    "keeshond",
+    "leonberger",
+    "Maine_Coon",
+    "miniature_pinscher",
+    "newfoundland",
+    "Persian",
+    "pomeranian",
+    "pug",
+    "Ragdoll",
+    "Russian_Blue",
+    "saint_bernard",
+    "samoyed",
+    "scottish_terrier",
+    "shiba_inu",
+    "Siamese",
+    "Sphynx",
+    "staffordshire_bull_terrier",
+    "wheaten_terrier",
+    "yorkshire_terrier",
+)
+
+# Decoders go on after an error in these two, and logs fill with warnings (tensorflow/models #2194).
+DAMAGED = frozenset(("beagle_116", "chihuahua_121"))
+BOXES = ("faces", "body")
+NO_XML = "no xml: the dataset has no box for this picture"
+
+_CONVERTER_VERSION = 2
+# In a trimap 1 is the pet, 2 the background, 3 a border between them that the API's converter counts to the pet.
+_BACKGROUND = 2
+_BREED = re.compile(r"(.+)_[0-9]+$")
+
+
+class Layout(NamedTuple):
+    """Where things are in a folder in the dataset's layout."""
+
+    root: str
+
+    @property
+    def images(self):
+        return os.path.join(self.root, "images")
+
+    @property
+    def trainval(self):
+        return os.path.join(self.root, "annotations", "trainval.txt")
+
+    @property
+    def test(self):
+        return os.path.join(self.root, "annotations", "test.txt")
+
+    def xml(self, picture_id):
+        return os.path.join(self.root, "annotations", "xmls", picture_id + ".xml")
+
+    def trimap(self, picture_id):
+        return os.path.join(self.root, "annotations", "trimaps", picture_id + ".png")
+
+
+class Options(NamedTuple):
+    """boxes: "faces" (those of the xml) or "body" (around the trimap). masks: features.MASKS, with body only."""
+
+    boxes: str = "faces"
+    masks: str = "none"
+    shards: int = dataset.SHARDS
+    split: Choice = Choice()
+
+
+def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
+    """Convert source_dir, in Oxford-IIIT Pet's layout, into a prepared dataset; return its dataset.json.
+
+    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError if the layout is
+    incomplete or more pictures than the limits allow are unusable, UsageError if the options contradict each
+    other.
+    """
+    return base.prepare(lambda: plan(source_dir, "pets", CLASSES, options), out_dir, workers, limits, force)
+
+
+def read_list(layout):
+    """The picture ids in trainval.txt, in its order. Raises DataError if the layout is incomplete."""
+    for path in (layout.images, layout.trainval, os.path.dirname(layout.xml("x"))):
+        if not os.path.exists(path):
+            raise DataError(
+                f"{layout.root} is not in Oxford-IIIT Pet's layout: {path} is missing.",
+                "Give the folder that holds images/ and annotations/, or let --download fetch the dataset.",
+            )
+    ids = _listed(layout.trainval)
+    if not ids:
+        raise DataError(f"{layout.trainval} lists no picture.", "Unpack annotations.tar.gz again.")
+    twice = sorted(picture_id for picture_id, times in collections.Counter(ids).items() if times > 1)
+    if twice:
+        # Evaluation keys its pictures by id: the second of two would replace the first without a word.
+        raise DataError(
+            f"{layout.trainval} lists {', '.join(twice[:5])} more than once.",
+            "Remove the repeated lines: each picture needs an id of its own.",
+        )
+    return ids
+
+
+def _listed(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [line.split()[0] for line in file if line.strip() and not line.startswith("#")]
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not a text file in UTF-8.", "Unpack annotations.tar.gz again.")
+
+
+def breed_of(picture_id):
+    """The class of a picture, which only its name tells: `american_bulldog_12` is an american_bulldog."""
+    match = _BREED.match(picture_id)
+    return match.group(1) if match else picture_id
+
+
+class Converter:
+    """Turn a picture id into an Outcome: with the boxes of the xml, or with those around the trimap."""
+
+    def __init__(self, layout, options, recipe, index, one_pet_each):
+        self._layout = layout
+        self._body = options.boxes == "body"
+        self._recipe = recipe
+        self._index = index
+        self._one_pet_each = one_pet_each
+
+    def __call__(self, picture_id):
+        if not os.path.exists(self._layout.xml(picture_id)):
+            return dataset.Outcome(None, skipped=NO_XML, forgiven=True)
+        try:
+            return self._convert(picture_id)
+        except ValueError as reason:
+            return dataset.Outcome(None, skipped=str(reason))
+
+    def _convert(self, picture_id):
+        breed = breed_of(picture_id)
+        annotation = read_xml(self._layout.xml(picture_id))
+        name = self._index.find(picture_id)
+        data = example_features.read_file(os.path.join(self._layout.images, name))
+        # The xml calls a pet cat or dog; its breed is in the file's name.
+        annotation = annotation._replace(objects=[item._replace(name=breed) for item in annotation.objects])
+        several = len(annotation.objects) > 1
+        if self._body and annotation.objects:
+            annotation = _body(annotation, self._layout.trimap(picture_id))
+        source = example_features.Source(name, name, data, picture_id in DAMAGED)
+        outcome = example_features.convert(source, annotation, self._recipe)
+        if several and self._body:
+            return _noted(outcome, "one trimap for all, so one box and one mask around them")
+        if len(outcome.labels) > 1 and self._one_pet_each:
+            return _noted(outcome, "each has a box, and the class of the file's name")
+        return outcome
+
+
+def _noted(outcome, text):
+    return outcome._replace(notes=outcome.notes + (("several pets", text),))
+
+
+def _body(annotation, trimap_path):
+    """The annotation with one object, around what the trimap marks. Raises ValueError if it marks nothing."""
+    mask = _read_trimap(trimap_path)
+    from data_prep.images import masks  # and with it numpy, for those who want bodies
+
+    extent = masks.extent(mask)
+    if extent is None:
+        raise ValueError("the trimap marks no pet")
+    height, width = mask.shape
+    return Annotation(width, height, [annotation.objects[0]._replace(box=extent, mask=lambda: mask)])
+
+
+def _read_trimap(path):
+    data = example_features.read_file(path) if os.path.exists(path) else None
+    if data is None:
+        raise ValueError("no trimap, from which the body's box would come")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            trimap = Image.open(io.BytesIO(data))
+            trimap.load()
+    # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
+    except Exception as error:
+        raise ValueError(f"the trimap cannot be decoded ({normalize.first_line(error)})")
+    if trimap.mode not in ("L", "P"):
+        raise ValueError(f"the trimap is a picture of mode {trimap.mode}, not one number a pixel")
+    from data_prep.images import masks
+
+    return masks.array(trimap) != _BACKGROUND  # of a palette the indices count, not the colours
+
+
+def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
+    """The dataset.Plan of converting source_dir.
+
+    classes: names in the order of their ids. one_pet_each: a picture with several is told of. Raises DataError if
+    the layout or a class name is wrong, UsageError if the options contradict each other.
+    """
+    if options.masks != "none" and options.boxes != "body":
+        raise UsageError(
+            f"--masks {options.masks} needs --boxes body: the trimap marks the body, and no face.",
+            "Add --boxes body, or leave out --masks.",
+        )
+    layout = Layout(source_dir)
+    ids = read_list(layout)
+    refuse_unknown({breed_of(picture_id) for picture_id in ids}, classes, layout.trainval)
+    if options.boxes == "body":
+        importlib.import_module("data_prep.images.masks")  # here, so that the processes that convert share one numpy
+    index = PictureIndex(layout.images)
+    recipe = example_features.Recipe({breed: number for number, breed in enumerate(classes, 1)}, options.masks)
+    upstream = options.split.upstream is not False
+    chosen = {"boxes": options.boxes, "masks": options.masks, "shards": options.shards}
+    chosen.update(options.split.options(upstream))
+    return dataset.Plan(
+        name=name,
+        classes=classes,
+        prefix=_prefix(options),
+        splits=options.split.by_seed(ids),
+        convert=Converter(layout, options, recipe, index, one_pet_each),
+        shards=options.shards,
+        fingerprint=dict(
+            chosen,
+            converter=_CONVERTER_VERSION,
+            pictures=len(ids),
+            source_sha256=_source_sha256(layout, ids, index, options),
+        ),
+        extra={
+            "boxes": options.boxes,
+            "masks": None if options.masks == "none" else options.masks,
+            "shards": options.shards,
+        },
+        command=("pets", dict({"source": source_dir}, **chosen)),
+        config=example_features.config_fields(options.masks),
+        unused=_unused(layout, ids, index),
+    )
+
+
+def _prefix(options):
+    """The API's names of record files."""
+    if options.boxes == "faces":
+        return "pet_faces"
+    return "pets_fullbody" if options.masks == "none" else "pets_fullbody_with_masks"
+
+
+def _unused(layout, ids, index):
+    """What lies among the pictures and is not converted: the test set, what no list names, what is no picture."""
+    listed = set(ids)
+    test = set(_listed(layout.test)) if os.path.exists(layout.test) else set()
+    rest = {stem: names[0] for stem, names in index.items() if stem not in listed}
+    kinds = {stem: normalize.sniff_file(os.path.join(layout.images, name)) for stem, name in rest.items()}
+    groups = collections.OrderedDict()
+    for stem in rest:
+        where = "in test.txt, for whose pictures the dataset has no boxes" if stem in test else "in no list"
+        kind = kinds[stem]
+        inside = "" if kind == "JPEG" else f"; {kind} inside" if kind else "; not a picture inside"
+        groups.setdefault(where + inside, []).append(rest[stem])
+    groups["not a picture"] = index.ignored()
+    return [dataset.Unused(names, reason) for reason, names in groups.items()]
+
+
+def _source_sha256(layout, ids, index, options):
+    """A hash of the list, of every annotation, and of the name and size of every picture and trimap used.
+
+    The pictures themselves are not read: that would take longer than some conversions. --force is for a
+    picture that was edited and kept its size to the byte.
+    """
+    digest = hashlib.sha256()
+    for picture_id in ids:
+        try:
+            name = index.find(picture_id)
+        except ValueError as reason:
+            name = str(reason)
+        paths = [os.path.join(layout.images, name)]
+        if options.boxes == "body":
+            paths.append(layout.trimap(picture_id))
+        digest.update((f"{picture_id}\n{name}\n{' '.join(map(_size, paths))}\n").encode("utf-8"))
+        try:
+            digest.update(hashlib.sha256(files.read(layout.xml(picture_id))).digest())
+        except OSError:
+            digest.update(b"-")
+    return digest.hexdigest()
+
+
+def _size(path):
+    try:
+        return str(os.path.getsize(path))
+    except OSError:
+        return "-"

@@ -1,0 +1,321 @@
+"""Pascal VOC and its kin to TFRecords: VOC folders, labelImg's xml beside pictures, and CVAT's exports.
+
+Annotations are `Annotations/**/*.xml` with pictures in `JPEGImages/`, or any *.xml below the folder with the
+pictures anywhere below it; CVAT's own format ("CVAT for images", one annotations.xml for all) is recognised by its
+content. Features are those of the API's create_pascal_tf_record.py. VOC's boxes count from 1 and end on the last
+pixel; they are taken as they are, as there.
+"""
+
+import collections
+import functools
+import hashlib
+import os
+import unicodedata
+from typing import NamedTuple, Optional
+
+from common.errors import DataError
+from data_prep.formats import annotation as annotations
+from data_prep.formats import base
+from data_prep.formats.annotation import Annotation, Object
+from data_prep.formats.class_names import read as read_label_map
+from data_prep.formats.class_names import refuse_unknown
+from data_prep.formats.image_index import PictureIndex, is_text, visible_files
+from data_prep.formats.splits import Choice
+from data_prep.images import example_features
+from data_prep.images.boxes import Box
+from data_prep.writer import dataset
+
+_CONVERTER_VERSION = 1
+_PREFIX = "pascal"
+_CVAT_ROOT = "annotations"
+
+
+class Options(NamedTuple):
+    """label_map: a file, or None for the names in the data, sorted. shards: None for dataset.shards_for."""
+
+    label_map: Optional[str] = None
+    shards: Optional[int] = None
+    split: Choice = Choice()
+
+
+class Entry(NamedTuple):
+    """An annotation and the picture it belongs to.
+
+    stem: relative path without extension, which image sets list. xml: path. position: of the picture in a CVAT
+    file, else None. picture: relative to the pictures' folder, or None, and then problem says why. names: of its
+    objects' classes.
+    """
+
+    stem: str
+    xml: str
+    position: Optional[int]
+    picture: Optional[str]
+    problem: Optional[str]
+    names: tuple
+
+
+def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
+    """Convert source_dir into a prepared dataset in out_dir; return its dataset.json.
+
+    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
+    """
+    return base.prepare(lambda: plan(source_dir, base.dataset_name(out_dir), options), out_dir, workers, limits, force)
+
+
+class Converter:
+    """Turn an entry's id into an Outcome."""
+
+    def __init__(self, pictures_dir, entries, recipe):
+        self._pictures_dir = pictures_dir
+        self._entries = entries
+        self._recipe = recipe
+
+    def __call__(self, entry_id):
+        entry = self._entries[entry_id]
+        try:
+            if entry.picture is None:
+                raise ValueError(entry.problem)
+            annotation = _annotation(entry)
+            data = example_features.read_file(os.path.join(self._pictures_dir, entry.picture))
+            return example_features.convert(
+                example_features.Source(entry.picture, entry.picture, data), annotation, self._recipe
+            )
+        except ValueError as reason:
+            return dataset.Outcome(None, skipped=str(reason))
+
+
+def plan(source_dir, name, options=Options()):
+    """The dataset.Plan of converting source_dir. Raises DataError for no annotations or unknown classes."""
+    annotations_dir, pictures_dir = _folders(source_dir)
+    index = PictureIndex(pictures_dir)
+    digest = hashlib.sha256()
+    entries, foreign = _read_all(source_dir, annotations_dir, index, digest)
+    used = {entry.picture for entry in entries.values() if entry.picture}
+    for picture in sorted(used):
+        size = os.path.getsize(os.path.join(pictures_dir, picture))
+        digest.update((f"{picture} {size}\n").encode("utf-8"))
+    found = {name for entry in entries.values() for name in entry.names}
+    classes = _classes(found, options.label_map, source_dir)
+    listed = None if options.split.upstream is False else _image_sets(source_dir, entries)
+    if listed is None and options.split.upstream:
+        raise DataError(
+            f"{source_dir} has no ImageSets/Main/train.txt and val.txt that name its pictures.",
+            "Leave out --split upstream: --val-fraction and --seed split it.",
+        )
+    splits = listed or options.split.by_seed(sorted(entries))
+    shards = options.shards or dataset.shards_for(splits)
+    chosen = dict({"label_map": options.label_map, "shards": shards}, **options.split.options(listed is not None))
+    in_splits = {entry_id for split in splits for entry_id in split.ids}
+    return dataset.Plan(
+        name=name,
+        classes=classes,
+        prefix=_PREFIX,
+        splits=splits,
+        convert=Converter(
+            pictures_dir, entries, example_features.Recipe({name: number for number, name in enumerate(classes, 1)})
+        ),
+        shards=shards,
+        fingerprint=dict(
+            chosen,
+            format="voc",
+            converter=_CONVERTER_VERSION,
+            classes=list(classes),
+            splits=[[split.name, len(split.ids)] for split in splits],
+            source_sha256=digest.hexdigest(),
+        ),
+        extra={"boxes": "annotated", "masks": None, "shards": shards},
+        command=("voc", dict({"source": source_dir}, **chosen)),
+        config=example_features.config_fields("none"),
+        unused=[
+            dataset.Unused(sorted(set(entries) - in_splits), "in no image set"),
+            dataset.Unused(index.unused(used), "no annotation"),
+            dataset.Unused(foreign, "the xml is no annotation"),
+        ],
+    )
+
+
+def _folders(source_dir):
+    """(where the xml are, where the pictures are)."""
+    if not os.path.isdir(source_dir):
+        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds pictures and annotations.")
+    annotations_dir = os.path.join(source_dir, "Annotations")
+    if os.path.isdir(annotations_dir):
+        pictures_dir = os.path.join(source_dir, "JPEGImages")
+        return annotations_dir, pictures_dir if os.path.isdir(pictures_dir) else source_dir
+    inner = sorted(
+        name for name in os.listdir(source_dir) if os.path.isdir(os.path.join(source_dir, name, "Annotations"))
+    )
+    if inner:
+        raise DataError(
+            f"{source_dir} has no Annotations, but {', '.join(inner)} in it has.",
+            f"Give that folder: --source {os.path.join(source_dir, inner[0])}.",
+        )
+    return source_dir, source_dir
+
+
+def _read_all(source_dir, annotations_dir, index, digest):
+    """({id: Entry}, xml files that are something else). The id is the picture's name where there is a picture."""
+    entries, foreign = {}, []
+    for name in visible_files(annotations_dir, ".xml"):
+        path = os.path.join(annotations_dir, name)
+        with open(path, "rb") as file:
+            digest.update((f"{_shown(name)} {hashlib.sha256(file.read()).hexdigest()}\n").encode("utf-8"))
+        for entry in _entries_of(name, path, index):
+            if entry is None:
+                foreign.append(_shown(name))
+                continue
+            taken = entries.get(entry.picture)
+            if taken:
+                problem = f"{entry.picture} is annotated twice, here and in {_shown(taken.xml)}"
+                entry = entry._replace(picture=None, problem=problem, names=())
+            entry_id = entry.picture or _shown(name) if entry.position is None else entry.stem
+            entries[_unused_key(entry_id, entries)] = entry
+    if not entries:
+        raise DataError(
+            f"There is no annotation (*.xml) in {source_dir}.",
+            "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the pictures.",
+        )
+    return entries, foreign
+
+
+def _unused_key(key, entries):
+    number, candidate = 1, key
+    while candidate in entries:
+        number += 1
+        candidate = f"{key} ({number})"
+    return candidate
+
+
+def _entries_of(name, path, index):
+    """The entries of one xml file: one, a CVAT file's many, or [None] where it is no annotation at all."""
+    stem = os.path.splitext(name)[0]
+    if not is_text(name):
+        return [Entry(_shown(stem), path, None, None, "the name of its xml is not UTF-8", ())]
+    try:
+        root = annotations.parse_xml(path)
+        if root.tag == _CVAT_ROOT:
+            return [
+                _found(os.path.splitext(image.get("name") or "")[0], path, position, index, _cvat(image))
+                for position, image in enumerate(root.findall("image"))
+            ]
+        if root.tag != "annotation":
+            return [None]
+        annotation = annotations.read_xml(path)
+    except ValueError as reason:
+        return [Entry(stem, path, None, None, str(reason), ())]
+    return [_found(stem, path, None, index, annotation)]
+
+
+def _found(stem, path, position, index, annotation):
+    """The entry with its picture: of the xml's own stem, else of the stem that <filename> in the xml has."""
+    names = tuple(item.name for item in annotation.objects)
+    try:
+        return Entry(stem, path, position, index.find(stem, annotation.filename), None, names)
+    except ValueError as reason:
+        problem = str(reason)
+    filename_stem = os.path.splitext(annotation.filename)[0]
+    if filename_stem and filename_stem != os.path.basename(stem):
+        try:
+            beside = os.path.join(os.path.dirname(stem), os.path.basename(filename_stem))
+            return Entry(stem, path, position, index.find(beside, annotation.filename), None, names)
+        except ValueError:
+            problem = f"{problem}, nor of the name in <filename>"
+    return Entry(stem, path, position, None, problem, names)
+
+
+@functools.lru_cache(maxsize=1)
+def _cvat_images(path):
+    return [_cvat(image) for image in annotations.parse_xml(path).findall("image")]
+
+
+def _annotation(entry):
+    if entry.position is None:
+        return annotations.read_xml(entry.xml)
+    return _cvat_images(entry.xml)[entry.position]
+
+
+def _cvat(image):
+    """The Annotation in an <image> of CVAT's format; shapes other than boxes have none that can be read."""
+    objects = [
+        Object(
+            _cvat_box(shape) if shape.tag == "box" else None,
+            (shape.get("label") or "").strip(),
+            truncated=annotations.whole(shape.get("occluded")),
+        )
+        for shape in image
+        if shape.tag != "tag"
+    ]
+    return Annotation(
+        annotations.whole(image.get("width")), annotations.whole(image.get("height")), objects, image.get("name") or ""
+    )
+
+
+def _cvat_box(shape):
+    try:
+        return Box(*(float(shape.get(side)) for side in ("xtl", "ytl", "xbr", "ybr")))
+    except (TypeError, ValueError):
+        return None
+
+
+def _classes(found, label_map_path, source_dir):
+    """The names of the map; without one those in the data, sorted by their characters' numbers."""
+    if label_map_path is None:
+        if not found - {""}:
+            raise DataError(
+                f"No annotation in {source_dir} has an object with a name.",
+                "Label some objects, or name the classes with --label-map.",
+            )
+        classes = tuple(sorted(found - {""}))
+    else:
+        classes = read_label_map(label_map_path)
+    refuse_unknown(found, classes, source_dir)
+    return classes
+
+
+def _image_sets(source_dir, entries):
+    """[train, val] as ImageSets/Main lists them, or None where it does not have both.
+
+    Raises DataError where they list a picture twice, or one that has no annotation.
+    """
+    paths = [os.path.join(source_dir, "ImageSets", "Main", name + ".txt") for name in ("train", "val")]
+    if not all(map(os.path.exists, paths)):
+        return None
+    by_stem = {_key(entry.stem): entry_id for entry_id, entry in entries.items()}
+    splits = [dataset.Split(name, _listed(path, by_stem)) for name, path in zip(("train", "val"), paths)]
+    times = collections.Counter(entry_id for split in splits for entry_id in split.ids)
+    twice = sorted(entry_id for entry_id, count in times.items() if count > 1)
+    if twice:
+        raise DataError(
+            f"ImageSets/Main lists {', '.join(twice[:5])} more than once.",
+            "List each picture once: one that trains cannot validate.",
+        )
+    return splits
+
+
+def _listed(path, by_stem):
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            lines = [line.strip() for line in file if line.strip()]
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not a text file in UTF-8.", "Save it as UTF-8.")
+    ids, missing = [], []
+    for line in lines:
+        # Lists of one class end with -1, 0 or 1; names may hold blanks themselves.
+        stems = [line] + ([line.rsplit(None, 1)[0]] if line.split()[-1] in ("-1", "0", "1") else [])
+        found = next((by_stem[_key(stem)] for stem in stems if _key(stem) in by_stem), None)
+        (missing if found is None else ids).append(found or line)
+    if missing:
+        raise DataError(
+            "%s lists %s, without an annotation%s."
+            % (path, missing[0], f" as {len(missing) - 1} more" if len(missing) > 1 else ""),
+            "Correct the list, or leave it aside with --split random.",
+        )
+    return ids
+
+
+def _key(stem):
+    return unicodedata.normalize("NFC", stem)
+
+
+def _shown(name):
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,162 @@
+"""A picture and its annotation become the features of one example, with the keys of the API's converters."""
+
+import hashlib
+from typing import NamedTuple
+
+from common import files
+from common.errors import DataError
+from data_prep.images import boxes as box_rules
+from data_prep.images import normalize
+from data_prep.tfrecord import codec
+from data_prep.writer import dataset
+
+MASKS = ("none", "png", "numerical")
+
+
+class Recipe(NamedTuple):
+    """labels: {class name: id}. masks: one of MASKS.
+
+    coco: write is_crowd and area, as the API's COCO converter does, instead of difficult, truncated and view.
+    """
+
+    labels: dict
+    masks: str = "none"
+    coco: bool = False
+
+
+class Source(NamedTuple):
+    """name: the picture's file name. source_id: unique in the dataset. data: the file's bytes.
+
+    damaged: it is known to be decodable but broken, so it is written anew.
+    """
+
+    name: str
+    source_id: str
+    data: bytes
+    damaged: bool = False
+
+
+def convert(source, annotation, recipe):
+    """The dataset.Outcome of one picture. Raises ValueError, with the reason as its text, to skip it."""
+    picture = normalize.load(source.data, source.damaged)
+    objects, notes = _usable(annotation, picture, with_masks=recipe.masks != "none")
+    if annotation.objects and not objects:
+        raise ValueError("; ".join(text for kind, text in notes if kind == "rejected box"))
+    key = hashlib.sha256(picture.encoded).hexdigest()
+    original = hashlib.sha256(source.data).hexdigest() if picture.changed else key
+    labels = codec.Ints(_label(item, recipe) for item in objects)
+    return dataset.Outcome(
+        _features(source, picture, key, objects, labels, recipe),
+        tuple(labels),
+        notes=tuple(notes),
+        source_sha256=original,
+        size=(picture.width, picture.height),
+    )
+
+
+def read_file(path):
+    """The bytes of a picture file. Raises ValueError, with the reason as its text."""
+    try:
+        return files.read(path)
+    except OSError as error:
+        raise ValueError(f"the picture file cannot be read ({error.strerror})")
+
+
+def _label(item, recipe):
+    try:
+        return recipe.labels[item.name]
+    except KeyError:
+        # The names were looked at before; whoever edits files meanwhile must not lose a box without a word.
+        raise DataError(
+            f"The class {item.name} appeared while the dataset was being converted.",
+            "Run the same command again, with nobody editing the annotations.",
+        )
+
+
+def _usable(annotation, picture, with_masks):
+    """The objects whose boxes lie in the picture, turned and clipped with it; notes on what was changed."""
+    notes = [("reencoded", picture.changed)] if picture.changed else []
+    stored = (picture.width, picture.height) if picture.orientation < 5 else (picture.height, picture.width)
+    upright, claimed = (picture.width, picture.height), (annotation.width, annotation.height)
+    # Boxes drawn on the upright picture are left alone; those drawn on the stored one turn with it.
+    turned = picture.orientation > 1 and (claimed == stored or claimed != upright)
+    if claimed not in (stored, upright):
+        notes.append(("other size", "the annotation says %dx%d, the picture is %dx%d" % (claimed + upright)))
+    orientation = picture.orientation if turned else 1
+    usable = []
+    for item in annotation.objects:
+        try:
+            if item.box is None:
+                raise ValueError("an object has no box that can be read")
+            box, clipped = box_rules.fit(box_rules.turn(item.box, orientation, *stored), *upright)
+            mask = _mask(item, orientation, upright) if with_masks else None
+        except ValueError as reason:
+            notes.append(("rejected box", str(reason)))
+            continue
+        if clipped:
+            notes.append(("clipped box", "up to one pixel outside of the %dx%d picture" % upright))
+        usable.append(item._replace(box=box, mask=mask))
+    return usable, notes
+
+
+def _mask(item, orientation, upright):
+    if item.mask is None:
+        raise ValueError("an object has no mask")
+    from data_prep.images import masks  # and with it numpy, for those who want masks
+
+    mask = masks.turn(item.mask(), orientation)
+    if mask.shape[::-1] != upright:
+        raise ValueError("the mask is %dx%d, the picture %dx%d" % (mask.shape[::-1] + upright))
+    return mask
+
+
+def _features(source, picture, key, objects, labels, recipe):
+    """Box coordinates are shares of the picture's sides."""
+    features = {
+        "image/height": codec.Ints([picture.height]),
+        "image/width": codec.Ints([picture.width]),
+        "image/filename": codec.Texts([source.name]),
+        "image/source_id": codec.Texts([source.source_id]),
+        "image/key/sha256": codec.Texts([key]),
+        "image/encoded": codec.Texts([picture.encoded]),
+        "image/format": codec.Texts(["jpeg"]),
+        "image/object/bbox/xmin": codec.Floats(item.box.xmin / picture.width for item in objects),
+        "image/object/bbox/xmax": codec.Floats(item.box.xmax / picture.width for item in objects),
+        "image/object/bbox/ymin": codec.Floats(item.box.ymin / picture.height for item in objects),
+        "image/object/bbox/ymax": codec.Floats(item.box.ymax / picture.height for item in objects),
+        "image/object/class/text": codec.Texts(item.name for item in objects),
+        "image/object/class/label": labels,
+    }
+    if recipe.coco:
+        features.update(
+            {
+                "image/object/is_crowd": codec.Ints(item.crowd for item in objects),
+                "image/object/area": codec.Floats(item.area for item in objects),
+            }
+        )
+    else:
+        features.update(
+            {
+                "image/object/difficult": codec.Ints(item.difficult for item in objects),
+                "image/object/truncated": codec.Ints(item.truncated for item in objects),
+                "image/object/view": codec.Texts(item.pose for item in objects),
+            }
+        )
+    if recipe.masks != "none":
+        features["image/object/mask"] = _mask_feature([item.mask for item in objects], recipe.masks)
+    return features
+
+
+def _mask_feature(found, kind):
+    from data_prep.images import masks
+
+    if kind == "png":
+        return codec.Texts(map(masks.png, found))
+    return codec.PackedFloats(b"".join(map(masks.floats, found)))
+
+
+def config_fields(kind):
+    """What the input reader of a pipeline config needs for masks of this kind, one of MASKS."""
+    if kind == "none":
+        return {"load_instance_masks": False}
+    return {"load_instance_masks": True, "mask_type": "PNG_MASKS" if kind == "png" else "NUMERICAL_MASKS"}

@@ -1,0 +1,1 @@
+"""Records as bytes: checksums, messages, label maps, and what an example must hold."""

@@ -1,0 +1,335 @@
+"""What a tf.train.Example has to hold so that the Object Detection API's decoder and training can use it.
+
+Types and meanings are those of object_detection/data_decoders/tf_example_decoder.py. Pure but for Pillow, which
+reads the head of the picture.
+"""
+
+import io
+import math
+import warnings
+from typing import NamedTuple, Optional
+
+from data_prep.tfrecord import example_proto
+from data_prep.tfrecord.label_map import LabelMap
+
+FLOATS, INTS, BYTES = "float_list", "int64_list", "bytes_list"
+_KIND_WORDS = {FLOATS: "floats", INTS: "int64", BYTES: "bytes"}
+SIDES = ("xmin", "ymin", "xmax", "ymax")
+BOX_KEYS = tuple("image/object/bbox/" + side for side in SIDES)
+LABELS, TEXTS, MASKS = "image/object/class/label", "image/object/class/text", "image/object/mask"
+ENCODED, SOURCE_ID = "image/encoded", "image/source_id"
+# What the decoder reads as exactly one value, and what as a list.
+_SINGLE = {
+    ENCODED: BYTES,
+    "image/format": BYTES,
+    "image/filename": BYTES,
+    "image/key/sha256": BYTES,
+    SOURCE_ID: BYTES,
+    "image/height": INTS,
+    "image/width": INTS,
+}
+_LISTS = dict(
+    {key: FLOATS for key in BOX_KEYS + ("image/object/area", "image/object/weight")},
+    **{
+        LABELS: INTS,
+        TEXTS: BYTES,
+        "image/object/is_crowd": INTS,
+        "image/object/difficult": INTS,
+        "image/object/group_of": INTS,
+    },
+)
+# Per object where they are given at all.
+_PER_OBJECT = (
+    "image/object/area",
+    "image/object/weight",
+    "image/object/is_crowd",
+    "image/object/difficult",
+    "image/object/group_of",
+)
+TRAINABLE_FORMATS = ("JPEG", "MPO", "PNG", "BMP")
+# 32-bit shares of a side: a last digit over 1 is rounding.
+_ROUNDING = 1e-6
+SMALL_PIXELS = 8
+
+
+class Rules(NamedTuple):
+    """What the whole dataset promises; None where nothing is known."""
+
+    num_classes: Optional[int] = None
+    label_map: Optional[LabelMap] = None
+    max_boxes: int = 100  # the API's default of max_number_of_boxes
+    resize: Optional[object] = None  # function(width, height) -> (width, height) of the model's input
+
+
+class Head(NamedTuple):
+    """What the head of a picture file says; orientation as in Exif, 1 is upright."""
+
+    format: str
+    width: int
+    height: int
+    orientation: int
+
+
+class Problem(NamedTuple):
+    """kind: a key of findings.KINDS. detail: what it is here. count: objects that have it."""
+
+    kind: str
+    detail: str = ""
+    count: int = 1
+
+
+def parse(payload):
+    """{key: (kind, values)} of a serialised tf.train.Example; kind is FLOATS, INTS or BYTES.
+
+    Features without any value list are left out. Raises ValueError if payload is no Example.
+    """
+    example = example_proto.parse(payload)
+    kinds = ((key, feature, feature.WhichOneof("kind")) for key, feature in example.features.feature.items())
+    return {key: (kind, getattr(feature, kind).value) for key, feature, kind in kinds if kind}
+
+
+def values(features, key, kind):
+    """The values of a feature, an empty list if it is missing or of another kind."""
+    found, listed = features.get(key, (kind, ()))
+    return listed if found == kind else ()
+
+
+def text(features, key):
+    """The first value of a bytes feature as text; "" if there is none."""
+    listed = values(features, key, BYTES)
+    return listed[0].decode("utf-8", "replace") if listed else ""
+
+
+def boxes(features):
+    """[(xmin, ymin, xmax, ymax)] as shares of the picture's sides; as many as all four lists have."""
+    return list(zip(*(values(features, key, FLOATS) for key in BOX_KEYS)))
+
+
+def class_ids(features, label_map=None):
+    """The class id of each object as the API sees it: from the texts where there is a label map and any text.
+
+    A text that the label map does not have gives None.
+    """
+    texts = values(features, TEXTS, BYTES)
+    if label_map is not None and texts:
+        return [label_map.ids.get(item.decode("utf-8", "replace")) for item in texts]
+    return list(values(features, LABELS, INTS))
+
+
+def head(encoded):
+    """The Head of a picture file's bytes. Raises ValueError when they are no picture."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image = Image.open(io.BytesIO(encoded))
+            orientation = image.getexif().get(0x0112, 1) if image.info.get("exif") else 1
+    # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
+    except Exception as error:
+        raise ValueError(first_line(error))
+    return Head(image.format, image.width, image.height, orientation if orientation in range(1, 9) else 1)
+
+
+def decode(encoded):
+    """(width, height) of the picture decoded to its last row. Raises ValueError when that fails."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image = Image.open(io.BytesIO(encoded))
+            image.load()
+    except Exception as error:
+        raise ValueError(first_line(error))
+    return image.size
+
+
+def first_line(error):
+    """An exception's first line; Pillow names the memory it reads from, which differs from run to run."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return "it is no picture" if "cannot identify" in lines[0] else lines[0]
+
+
+def problems(features, rules):
+    """Everything that is wrong with one example, as a list of Problem."""
+    wrong = _type_problems(features)
+    if wrong:
+        # What is of the wrong type cannot be judged further without saying everything twice.
+        return wrong
+    wrong, size = _picture_problems(features)
+    return wrong + _object_problems(features, rules, size or stated_size(features))
+
+
+def _type_problems(features):
+    wrong = []
+    for key, kind in list(_SINGLE.items()) + list(_LISTS.items()):
+        found, listed = features.get(key, (kind, None))
+        if found != kind:
+            wrong.append(Problem("wrong-type", f"{key} holds {_KIND_WORDS[found]} instead of {_KIND_WORDS[kind]}"))
+        elif listed is not None and key in _SINGLE and len(listed) != 1:
+            wrong.append(Problem("wrong-type", f"{key} holds {len(listed)} values instead of one"))
+    if features.get(MASKS, (BYTES,))[0] == INTS:
+        wrong.append(Problem("wrong-type", f"{MASKS} holds int64 instead of bytes (PNG) or floats"))
+    return wrong
+
+
+def _picture_problems(features):
+    """(problems, (width, height) of the picture or None)."""
+    encoded = values(features, ENCODED, BYTES)
+    if not encoded or not encoded[0]:
+        return [Problem("no-picture")], None
+    if text(features, "image/format").lower() == "raw":
+        return [Problem("picture-format", "image/format says raw")], None
+    try:
+        found = head(encoded[0])
+    except ValueError as reason:
+        return [Problem("picture-broken", str(reason))], None
+    wrong = []
+    if found.format not in TRAINABLE_FORMATS:
+        wrong.append(Problem("picture-format", f"it is {found.format}"))
+    if found.orientation != 1:
+        wrong.append(Problem("picture-turned", f"orientation {found.orientation}"))
+    stated, size = stated_size(features), (found.width, found.height)
+    if stated is not None and stated != size:
+        # The API reshapes numerical masks by the stated size.
+        wrong.append(
+            Problem(
+                "mask-broken" if values(features, MASKS, FLOATS) else "size-differs",
+                "stated %dx%d, is %dx%d" % (stated + size),
+            )
+        )
+    return wrong, size
+
+
+def stated_size(features):
+    """(width, height) as the example states them, or None."""
+    sides = [values(features, "image/" + side, INTS) for side in ("width", "height")]
+    return tuple(side[0] for side in sides) if all(sides) else None
+
+
+def _object_problems(features, rules, size):
+    lengths = {key: len(values(features, key, FLOATS)) for key in BOX_KEYS}
+    labels, texts = values(features, LABELS, INTS), values(features, TEXTS, BYTES)
+    count = max(lengths.values())
+    given = dict(lengths, **{key: len(listed) for key, listed in ((LABELS, labels), (TEXTS, texts)) if listed})
+    given.update({key: len(features[key][1]) for key in _PER_OBJECT if key in features and len(features[key][1])})
+    if len(set(given.values())) > 1:
+        return [
+            Problem(
+                "list-lengths",
+                ", ".join(f"{key[len('image/object/') :]} {number}" for key, number in sorted(given.items())),
+            )
+        ]
+    if not count:
+        return _mask_problems(features, 0)
+    wrong = _box_problems(features, size) + _class_problems(labels, texts, count, rules)
+    wrong += _mask_problems(features, count)
+    if count > rules.max_boxes:
+        wrong.append(Problem("many-boxes", f"{count} boxes"))
+    small = sum(pixels < SMALL_PIXELS for pixels in input_pixels(features, rules, size))
+    if small:
+        wrong.append(Problem("small-box", f"{small} of {count} boxes", small))
+    return wrong
+
+
+def _box_problems(features, size):
+    found = {}
+    for box in boxes(features):
+        kind = _box_kind(box, size)
+        if kind:
+            found.setdefault(kind, []).append("[%s]" % ", ".join(f"{value:g}" for value in box))
+    return [Problem(kind, "box " + listed[0], len(listed)) for kind, listed in found.items()]
+
+
+def _box_kind(box, size):
+    """What is wrong with a box, or None. size: (width, height) of the picture or None."""
+    if not all(map(math.isfinite, box)):
+        return "box-not-finite"
+    xmin, ymin, xmax, ymax = box
+    if min(box) < -_ROUNDING or max(box) > 1 + _ROUNDING:
+        width, height = size or (math.inf, math.inf)
+        inside = min(box) >= -1 and max(xmin, xmax) <= width + 1 and max(ymin, ymax) <= height + 1
+        return "box-in-pixels" if inside and max(box) > 2 else "box-outside"
+    return "box-inverted" if xmax <= xmin or ymax <= ymin else None
+
+
+def _class_problems(labels, texts, count, rules):
+    if not labels and not texts:
+        return [Problem("class-missing", f"{count} boxes", count)]
+    wrong = []
+    known = rules.label_map.ids if rules.label_map else None
+    if known is None and not labels:
+        wrong.append(Problem("class-missing", "texts alone need a label map (--label-map)", count))
+    outside = [label for label in labels if label < 1 or (rules.num_classes and label > rules.num_classes)]
+    if outside:
+        limit = f" of 1 to {rules.num_classes}" if rules.num_classes else ""
+        wrong.append(Problem("class-id", f"id {outside[0]}{limit and ' instead' + limit}", len(outside)))
+    if known is None:
+        return wrong
+    names = [item.decode("utf-8", "replace") for item in texts]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        wrong.append(Problem("class-text", repr(unknown[0]), len(unknown)))
+    differing = [(name, label) for name, label in zip(names, labels) if name in known and known[name] != label]
+    if differing:
+        name, label = differing[0]
+        wrong.append(
+            Problem("text-and-id", f"{name} is {known[name]} in the label map and {label} here", len(differing))
+        )
+    return wrong
+
+
+def _mask_problems(features, count):
+    kind, masks = features.get(MASKS, (None, ()))
+    if not len(masks):
+        return []
+    if kind == BYTES:
+        detail = f"{len(masks)} masks for {count} boxes"
+        return [] if len(masks) == count else [Problem("mask-count", detail)]
+    size = stated_size(features)
+    if size is None:
+        return [Problem("mask-count", "numerical masks need image/height and image/width")]
+    if len(masks) == count * size[0] * size[1]:
+        return []
+    return [Problem("mask-count", "%d mask values for %d boxes of a %dx%d picture" % ((len(masks), count) + size))]
+
+
+def input_pixels(features, rules, size):
+    """The shorter side of each sound box in pixels of the model's input; size: (width, height) of the picture.
+
+    Empty where the input's or the picture's size is not known.
+    """
+    if rules.resize is None or size is None or min(size) < 1:
+        return []
+    width, height = rules.resize(*size)
+    return [
+        min((box[2] - box[0]) * width, (box[3] - box[1]) * height)
+        for box in boxes(features)
+        if _box_kind(box, size) is None
+    ]
+
+
+def decoding_problems(features):
+    """What only decoding to the last row shows of the picture and of PNG masks, as a list of Problem."""
+    encoded = values(features, ENCODED, BYTES)
+    if not encoded or not encoded[0]:
+        return []
+    try:
+        head(encoded[0])
+    except ValueError:
+        return []  # `problems` has named it
+    try:
+        size = decode(encoded[0])
+    except ValueError as reason:
+        return [Problem("picture-broken", str(reason))]
+    wrong = []
+    for mask in values(features, MASKS, BYTES):
+        try:
+            mask_size = decode(mask)
+        except ValueError as reason:
+            wrong.append(f"mask: {reason}")
+            continue
+        if mask_size != size:
+            wrong.append("mask of %dx%d on a picture of %dx%d" % (mask_size + size))
+    return [Problem("mask-broken", wrong[0], len(wrong))] if wrong else []

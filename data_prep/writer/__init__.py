@@ -1,0 +1,1 @@
+"""Writes a planned dataset: shards in parallel, whole or not there."""

@@ -1,0 +1,476 @@
+"""The thorough check: each fault of anybody's TFRecords is found, counted and placed, and only that."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from common.errors import DataError, UsageError
+from data_prep.__main__ import main
+from data_prep.check import inputs, problems, scan
+from data_prep.tfrecord import codec, example_rules, tolerant_reader
+from tests.data_prep import foreign_records as foreign
+from tests.data_prep.foreign_records import example, offsets, write
+
+NAN = float("nan")
+MAP = 'item {\n  id: 1\n  name: "cat"\n}\nitem { id: 2 name: "dog" display_name: "Hund" }\n'
+
+
+def find(report, kind):
+    """(count, places) of a kind in a report."""
+    listed = {entry["kind"]: entry for entry in report.as_json()["findings"]}
+    return (listed[kind]["count"], listed[kind]["places"]) if kind in listed else (0, [])
+
+
+def kinds(report):
+    return [entry["kind"] for entry in report.as_json()["findings"]]
+
+
+def check(*paths, **options):
+    return scan.scan(inputs.find([str(path) for path in paths]), scan.Options(**options))
+
+
+@pytest.fixture
+def label_map(tmp_path):
+    (tmp_path / "map.pbtxt").write_text(MAP, encoding="utf-8")
+    return str(tmp_path / "map.pbtxt")
+
+
+def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
+    path = write(
+        tmp_path / "train.record",
+        *[
+            example(n, labels=[1, 2], boxes=[(0, 0, 1, 1), (0.1, 0.1, 0.6, 0.7)], texts=["cat", "Hund"])
+            for n in range(5)
+        ],
+    )
+    report = check(path, label_map=label_map, num_classes=2)
+    assert (kinds(report), report.fit, report.records, report.decoded) == ([], True, 5, 5)
+    assert report.classes == {"cat": 5, "dog": 5} and report.splits["train"].boxes == 10
+
+
+@pytest.mark.parametrize(
+    "changes, kind, count, detail",
+    [
+        (dict(encoded=None), "no-picture", 1, ""),
+        (dict(encoded=[b""]), "no-picture", 1, ""),
+        (dict(encoded=[b"not a picture"]), "picture-broken", 1, "it is no picture"),
+        (dict(encoded=[foreign.picture(kind="GIF")]), "picture-format", 1, "GIF"),
+        (dict(encoded=[foreign.picture(kind="WEBP")]), "picture-format", 1, "WEBP"),
+        (dict(format=["raw"]), "picture-format", 1, "says raw"),
+        (dict(encoded=[foreign.cut_picture()]), "picture-broken", 1, "truncated"),
+        (dict(width=[30], height=[40]), "size-differs", 1, "stated 30x40, is 40x30"),
+        (dict(width=[40.0]), "wrong-type", 1, "image/width holds floats instead of int64"),
+        (dict(object__class__label=["cat"]), "wrong-type", 1, "holds bytes instead of int64"),
+        (dict(width=[40, 40]), "wrong-type", 1, "image/width holds 2 values instead of one"),
+        (dict(object__bbox__xmin=codec.Floats([0.1, 0.2])), "list-lengths", 1, "bbox/xmin 2"),
+        (dict(object__bbox__xmin=None), "list-lengths", 1, "bbox/xmin 0"),
+        (dict(labels=[1, 2]), "list-lengths", 1, "class/label 2"),
+        (dict(object__difficult=[0, 1]), "list-lengths", 1, "difficult 2"),
+        (dict(boxes=[(4, 6, 20, 27)]), "box-in-pixels", 1, "box [4, 6, 20, 27]"),
+        (dict(boxes=[(0.1, 0.1, 1.2, 0.9)]), "box-outside", 1, "box [0.1, 0.1, 1.2, 0.9]"),
+        (dict(boxes=[(-0.2, 0.1, 0.5, 0.9)]), "box-outside", 1, "-0.2"),
+        (dict(boxes=[(4, 6, 20, 500)]), "box-outside", 1, "500"),
+        (dict(boxes=[(4, 6, 500, 20)]), "box-outside", 1, "500"),
+        (dict(encoded=[foreign.turned_picture()]), "picture-turned", 1, "orientation 6"),
+        (dict(boxes=[(0.5, 0.1, 0.2, 0.9)]), "box-inverted", 1, "0.5"),
+        (dict(boxes=[(0.5, 0.1, 0.5, 0.9)]), "box-inverted", 1, "0.5"),
+        (dict(boxes=[(0.5, 0.1, NAN, 0.9), (0.1, 0.1, float("inf"), 0.2)], labels=[1, 1]), "box-not-finite", 2, "nan"),
+        (dict(labels=[0]), "class-id", 1, "id 0 instead of 1 to 2"),
+        (dict(labels=[3, 3, 1], boxes=[(0, 0, 1, 1)] * 3), "class-id", 2, "id 3 instead of 1 to 2"),
+        (dict(object__class__label=None), "class-missing", 1, ""),
+        (dict(texts=["cow"]), "class-text", 1, "'cow'"),
+        (dict(texts=["dog"]), "text-and-id", 1, "dog is 2 in the label map and 1 here"),
+        (dict(source_id=None), "no-id", 1, ""),
+        (dict(source_id=["0.jpg"]), "same-id", 1, "as a.record @ byte 0"),
+        (dict(boxes=[(0, 0, 1, 1)] * 101, labels=[1] * 101), "many-boxes", 1, "101 boxes"),
+        (dict(object__mask=[foreign.picture(kind="PNG")] * 2), "mask-count", 1, "2 masks for 1 boxes"),
+        (dict(object__mask=[1.0] * 1201), "mask-count", 1, "1201 mask values for 1 boxes of a 40x30 picture"),
+        (dict(object__mask=[1]), "wrong-type", 1, "instead of bytes (PNG) or floats"),
+        (dict(object__mask=[foreign.picture(size=(20, 30), kind="PNG")]), "mask-broken", 1, "mask of 20x30"),
+        (dict(object__mask=[b"nothing"]), "mask-broken", 1, "it is no picture"),
+        (dict(boxes=[(0.1, 0.1, 0.12, 0.9)]), "small-box", 1, "1 of 1 boxes"),
+    ],
+)
+def test_each_fault_of_a_record_is_found_counted_and_placed(tmp_path, label_map, changes, kind, count, detail):
+    path = write(tmp_path / "a.record", example(0), example(1, **changes), example(2))
+    report = check(path, label_map=label_map, num_classes=2, decode=None, resize=scan.input_size("300"))
+    found, places = find(report, kind)
+    assert found == count, kinds(report)
+    assert places[0]["file"] == path and places[0]["byte"] == offsets(path)[1] and detail in places[0]["detail"]
+    severity = problems.KINDS[kind].severity
+    assert report.fit == (severity == problems.WARNING)
+
+
+def test_a_box_over_by_a_rounded_last_digit_is_no_finding(tmp_path):
+    report = check(write(tmp_path / "a.record", example(0, boxes=[(0, 0, 1.0000001, 1)])))
+    assert kinds(report) == []
+
+
+def test_what_is_just_within_a_limit_is_no_finding(tmp_path):
+    path = write(tmp_path / "a.record", example(0, boxes=[(0, 0, 1, 1)] * 100, labels=[1] * 100))
+    assert kinds(check(path)) == []
+
+
+def test_records_without_an_id_are_not_said_to_share_one(tmp_path):
+    report = check(write(tmp_path / "a.record", example(0, source_id=None), example(1, source_id=[""])))
+    assert [(entry["kind"], entry["count"]) for entry in report.as_json()["findings"]] == [("no-id", 2)]
+
+
+def test_a_flipped_bit_is_named_with_file_and_byte_and_the_other_records_are_read(tmp_path):
+    path = write(tmp_path / "a.record", *[example(n) for n in range(4)])
+    at = offsets(path)
+    spoil(path, at[2] + 40)
+    report = check(path)
+    assert find(report, "checksum") == (
+        1,
+        [
+            {
+                "file": path,
+                "byte": at[2],
+                "id": "",
+                "detail": f"{at[3] - at[2] - codec.OVERHEAD_BYTES} bytes cannot be read",
+            }
+        ],
+    )
+    assert report.records == 3
+
+
+def test_after_a_damaged_length_the_rest_is_said_to_be_lost(tmp_path):
+    path = write(tmp_path / "a.record", *[example(n) for n in range(4)])
+    at = offsets(path)
+    spoil(path, at[1])
+    report = check(path)
+    assert find(report, "broken-length")[1][0]["detail"] == f"{at[4] - at[1]} bytes cannot be read"
+    assert report.records == 1
+
+
+def spoil(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 1]))
+
+
+@pytest.mark.parametrize(
+    "content, kind, detail",
+    [
+        (b"", "empty-file", ""),
+        (b"\x1f\x8b\x08" + bytes(50), "foreign-file", "it is a gzip file"),
+        (foreign.picture(), "foreign-file", "it is a JPEG picture"),
+        (b"<!DOCTYPE html><html>Sorry", "foreign-file", "it is a web page"),
+        (b"\n<annotation>", "foreign-file", "it is XML"),
+        (b'{"images": []}', "foreign-file", "it is JSON"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "foreign-file", "pointer of Git LFS"),
+        (b"item {\n id: 1", "foreign-file", "it is a label map"),
+        (bytes(300), "foreign-file", "nothing but zeros"),
+        (b"hello, I am no record", "broken-length", "21 bytes"),
+        (b"hello", "cut-off", "5 bytes"),
+    ],
+)
+def test_what_is_no_tfrecord_is_named_for_what_it_is(tmp_path, content, kind, detail):
+    (tmp_path / "a.record").write_bytes(content)
+    report = check(tmp_path / "a.record")
+    assert kinds(report) == [kind] and detail in find(report, kind)[1][0]["detail"]
+
+
+@pytest.mark.parametrize("left", [1, 11, 12, 13, 100, -17, -16, -15, -5, -4, -3, -1])
+def test_a_file_that_was_cut_is_named_at_the_record_where_it_ends(tmp_path, left):
+    """left: bytes of the last record that stay, from its end if negative."""
+    path = write(tmp_path / "a.record", *[example(n) for n in range(3)])
+    at = offsets(path)
+    size = at[2] + left if left > 0 else at[3] + left
+    with open(path, "r+b") as file:
+        file.truncate(size)
+    report = check(path)
+    assert kinds(report) == ["cut-off"] and report.records == 2
+    assert find(report, "cut-off")[1] == [
+        {"file": path, "byte": at[2], "id": "", "detail": f"{size - at[2]} bytes cannot be read"}
+    ]
+
+
+def test_a_record_that_is_no_example_is_named(tmp_path):
+    assert find(check(write(tmp_path / "a.record", b"\xff\xff\xff")), "not-an-example")[0] == 1
+
+
+def test_ids_and_pictures_shared_between_shards_and_splits_are_told_apart(tmp_path):
+    one = write(tmp_path / "train.record-00000-of-00002", example(0), example(1))
+    two = write(tmp_path / "train.record-00001-of-00002", example(1, encoded=[foreign.picture(9)]), example(2))
+    val = write(
+        tmp_path / "val.record",
+        example(2),
+        example(0, encoded=[foreign.picture(8)]),
+        example(5),
+        example(6, encoded=[foreign.picture(5)]),
+    )
+    report = check(tmp_path)
+    assert sorted(report.splits) == ["train", "val"]
+    assert find(report, "same-id") == (
+        1,
+        [{"file": two, "byte": 0, "id": "1.jpg", "detail": f"as {os.path.basename(one)} @ byte {offsets(one)[1]}"}],
+    )
+    assert [place["id"] for place in find(report, "id-in-two-splits")[1]] == ["0.jpg", "2.jpg"]
+    assert find(report, "picture-in-two-splits")[0] == 1
+    assert [place["file"] for place in find(report, "same-picture")[1]] == [val]
+
+
+def test_a_missing_shard_is_named(tmp_path):
+    for number in (0, 2, 3):
+        write(tmp_path / (f"a.record-{number:05d}-of-00005"), example(number))
+    assert [os.path.basename(place["file"]) for place in find(check(tmp_path), "missing-shard")[1]] == [
+        "a.record-00001-of-00005",
+        "a.record-00004-of-00005",
+    ]
+    assert kinds(check(tmp_path / "a.record-00002-of-00005")) == []
+
+
+def test_what_only_the_whole_shows_is_found(tmp_path, label_map):
+    mask = [foreign.picture(kind="PNG")]
+    report = check(write(tmp_path / "a.record", example(0, object__mask=mask), example(1)), label_map=label_map)
+    assert [place["detail"] for place in find(report, "mask-kind")[1]] == ["png in 1 records", "none in 1 records"]
+    assert find(report, "class-without-box")[1][0]["id"] == "dog"
+    assert find(check(write(tmp_path / "b.record", example(0, boxes=(), labels=()))), "no-boxes")[0] == 1
+    assert find(check(tmp_path / "a.record", label_map=label_map, num_classes=5), "num-classes")[0] == 1
+
+
+def test_without_a_label_map_a_text_with_two_ids_is_found_and_texts_name_the_classes(tmp_path):
+    report = check(write(tmp_path / "a.record", example(0, texts=["cat"]), example(1, texts=["cat"], labels=[2])))
+    assert find(report, "text-and-id")[1][0]["detail"] == "cat was 1 before and is 2 here"
+    assert report.classes == {"cat": 2} and "--label-map" in report.notes[0]
+
+
+def test_places_are_kept_for_the_first_and_counted_for_all(tmp_path):
+    report = check(write(tmp_path / "a.record", *[example(0, labels=[0]) for _ in range(50)]))
+    for kind, count in (("class-id", 50), ("same-id", 49), ("same-picture", 49)):
+        found, places = find(report, kind)
+        assert (found, len(places)) == (count, problems.PLACES_KEPT)
+
+
+def test_the_sample_is_spread_evenly_and_everything_is_decoded_when_asked(tmp_path):
+    cut = foreign.cut_picture()
+    path = write(
+        tmp_path / "a.record", *[example(n, encoded=[cut] if n > 7 else [foreign.picture(n)]) for n in range(10)]
+    )
+    assert (check(path, decode=5).decoded, find(check(path, decode=5), "picture-broken")[0]) == (5, 1)
+    assert find(check(path, decode=None), "picture-broken")[0] == 2
+
+
+def test_boxes_are_counted_by_their_size_at_the_input(tmp_path):
+    path = write(
+        tmp_path / "a.record", example(0, labels=[1] * 3, boxes=[(0, 0, 0.05, 1), (0, 0, 1, 0.02), (0, 0, 1, 1)])
+    )
+    assert check(path, resize=scan.input_size("200x100")).small == {4: 1, 8: 1, 16: 2, 32: 2}
+    assert check(path).small == {}
+
+
+def test_memory_stays_flat(tmp_path):
+    """Four times the records may cost little more than the 32 bytes that are remembered of each."""
+    code = (
+        "import resource, sys; from data_prep import scan, sources\n"
+        "scan.scan(sources.find(sys.argv[1:]), scan.Options(decode=0))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+
+    def peak_kib(count):
+        payload = example(0, boxes=[(0, 0, 1, 1)] * 20, labels=[1] * 20)
+        path = write(tmp_path / (f"{count}.record"), *[payload] * count)
+        return int(subprocess.run([sys.executable, "-c", code, path], check=True, stdout=subprocess.PIPE).stdout)
+
+    assert peak_kib(4000) - peak_kib(1000) < 2500
+
+
+def test_a_dataset_folder_is_held_to_its_description(mini, tmp_path):
+    assert main(["check", str(mini), "--decode", "all"]) == 0
+    folder = copy(mini, tmp_path)
+    shard = folder / "pet_faces_train.record-00003-of-00010"
+    with open(str(shard), "r+b") as file:
+        payloads = list(codec.read(str(shard)))
+        file.truncate(0)
+    write(shard, *reversed(payloads))
+    report = check(folder)
+    assert find(report, "description")[1] == [
+        {"file": str(shard), "byte": None, "id": "", "detail": "its sha256 is another one"}
+    ]
+    shard.unlink()
+    assert "is missing" in find(check(folder), "description")[1][0]["detail"]
+    stranger = write(folder / "pet_faces_train.record-00010-of-00010", b"\xff")
+    report = check(folder)
+    assert any(stranger in place["detail"] for place in find(report, "description")[1])
+    assert find(report, "not-an-example")[1][0]["file"] == stranger
+    (folder / "dataset.json").write_text("{", encoding="utf-8")
+    report = check(folder)
+    assert "is not a description" in find(report, "description")[1][0]["detail"] and report.records > 100
+
+
+def copy(folder, tmp_path):
+    target = tmp_path / "copy"
+    target.mkdir()
+    for path in folder.iterdir():
+        if path.is_file():
+            (target / path.name).write_bytes(path.read_bytes())
+    return target
+
+
+def test_exit_codes_tables_and_json(tmp_path, capsys, label_map):
+    sound = write(tmp_path / "sound.record", example(0, labels=[1, 2], boxes=[(0, 0, 1, 1)] * 2))
+    bad = write(tmp_path / "bad.record", example(0, boxes=[(4, 6, 20, 27)]), example(1))
+    assert main(["check", sound, "--label-map", label_map]) == 0
+    assert "is fit for training: 1 records, no errors, 0 warnings." in capsys.readouterr().out
+    assert main(["check", bad]) == 3
+    said = capsys.readouterr()
+    assert "in pixels" in said.out and "bad.record @ byte 0" in said.out and "Divide x by" in said.out
+    assert len(said.err.strip().splitlines()) == 2 and "not fit for training" in said.err
+    assert main(["check", bad, "--json"]) == 3
+    report = json.loads(capsys.readouterr().out)
+    assert (report["fit"], report["findings"][0]["kind"], report["records"]) == (False, "box-in-pixels", 2)
+    assert main(["check", str(tmp_path / "*.record"), "--json", "--input-size", "20"]) == 3
+    assert json.loads(capsys.readouterr().out)["records"] == 3
+
+
+def test_names_that_the_terminal_cannot_show_do_not_end_the_check(tmp_path):
+    path = write(tmp_path / "a.record", example(0, source_id=["\u732b\x1b[31m\n.jpg"], width=[30]))
+    done = subprocess.run(
+        [sys.executable, "-m", "data_prep", "check", path],
+        stdout=subprocess.PIPE,
+        env=dict(os.environ, PYTHONIOENCODING="ascii"),
+    )
+    assert done.returncode == 0 and b"\\u732b" in done.stdout and b"\x1b" not in done.stdout
+
+
+def test_warnings_alone_leave_exit_code_0(tmp_path, capsys):
+    assert main(["check", write(tmp_path / "a.record", example(0, width=[30]))]) == 0
+    assert "1 warnings" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, code, said",
+    [
+        (["OUT/nothing.record"], 3, "no file or folder"),
+        (["OUT/a.recor"], 3, "Did you mean OUT/a.record?"),
+        (["OUT/*.tfrecord"], 3, "No file matches"),
+        (["OUT/empty"], 3, "holds no TFRecord files"),
+        (["OUT/a.record", "--label-map", "OUT/none.pbtxt"], 2, "No such file"),
+        (["OUT/a.record", "--label-map", "OUT/a.record"], 2, "no label map"),
+        (["OUT/a.record", "--num-classes", "0"], 2, "no number of classes"),
+        (["OUT/a.record", "--input-size", "big"], 2, "is no size"),
+        (["OUT/a.record", "--decode", "-1"], 2, "neither a number nor all"),
+        (["OUT/a.record", "--config", "OUT/none.config"], 2, "No such file"),
+        (["OUT/a.record", "--config", "OUT/a.record"], 2, "is no pipeline config"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, said):
+    write(tmp_path / "a.record", example(0))
+    (tmp_path / "empty").mkdir()
+    assert main(["check"] + [argument.replace("OUT", str(tmp_path)) for argument in arguments]) == code
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert said.replace("OUT", str(tmp_path)) in " ".join(lines) and lines[-1][-1] in ".?"
+
+
+def test_a_config_says_classes_input_size_boxes_and_masks(tmp_path, label_map):
+    from data_prep.check import model_input
+
+    (tmp_path / "a.config").write_text(
+        """
+        model { ssd { num_classes: 2 image_resizer { keep_aspect_ratio_resizer { min_dimension: 60
+                max_dimension: 100 } } } }
+        train_config { max_number_of_boxes: 2 }
+        train_input_reader { label_map_path: "%s" load_instance_masks: true mask_type: PNG_MASKS
+                             max_number_of_boxes: 2 }"""
+        % label_map,
+        encoding="utf-8",
+    )
+    facts = model_input.read(str(tmp_path / "a.config"))
+    assert (facts.num_classes, facts.label_map, facts.max_boxes, facts.masks) == (2, label_map, 2, "png")
+    assert facts.resize(40, 30) == (80, 60) and facts.resize(400, 100) == (100, 25)
+    path = write(tmp_path / "a.record", example(0, boxes=[(0, 0, 0.1, 1)] * 3, labels=[1, 2, 3]))
+    report = check(path, config=facts)
+    assert set(kinds(report)) == {"class-id", "config-masks", "many-boxes"}
+    assert report.small == {4: 0, 8: 0, 16: 3, 32: 3}
+
+
+def test_every_finding_says_what_is_wrong_and_what_to_do():
+    for kind in problems.KINDS.values():
+        assert kind.what.endswith(".") and kind.do.endswith(".") and kind.severity in ("error", "warning")
+        assert len(kind.what) < 110 and len(kind.do) < 130
+
+
+def test_the_quick_check_of_a_training_imports_neither_tensorflow_nor_numpy_and_is_quick(mini):
+    code = (
+        "import sys, time; from data_prep.check import quick\nbefore = time.process_time()\n"
+        "assert quick.quick(sys.argv[1]) == []\n"
+        "print(time.process_time() - before); assert not {'tensorflow', 'numpy'} & set(sys.modules)"
+    )
+    took = subprocess.run([sys.executable, "-c", code, str(mini)], check=True, stdout=subprocess.PIPE).stdout
+    assert float(took) < 1
+
+
+def test_read_at_gives_the_record_that_scan_found(tmp_path):
+    path = write(tmp_path / "a.record", b"one", b"", b"three")
+    assert [tolerant_reader.read_at(path, read.offset) for read in tolerant_reader.scan(path)] == [
+        b"one",
+        b"",
+        b"three",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name, split",
+    [
+        ("pet_faces_train.record-00000-of-00010", "train"),
+        ("coco_val.record-00000-of-00100", "val"),
+        ("test.record", "test"),
+        ("eval.tfrecord", "val"),
+        ("trained.record", "trained.record"),
+        ("data.tfrecord-00000-of-00001", "data.tfrecord"),
+        ("validation-00000-of-00128", "val"),
+    ],
+)
+def test_the_split_is_read_from_the_name(name, split):
+    assert inputs.split_of("/data/train/" + name) == split
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("", "holds no item"),
+        ("item { id: 1 }", "without id or name"),
+        ("item { name: 'a' }", "without id or name"),
+        ("item { id: 0 name: 'cat' }", "ids count from 1"),
+        ("item { id: -1 name: 'cat' }", "ids count from 1"),
+        ("item { id: 1 name: 'a' } item { id: 1 name: 'b' }", "id 1 is given twice"),
+        ("item { id: 1 name: 'a' } item { id: 2 name: 'a' }", "the name a is given twice"),
+        ("item {", "no label map"),
+        ("\x00", "no label map"),
+    ],
+)
+def test_a_label_map_that_the_api_refuses_or_misreads_is_refused(tmp_path, text, reason):
+    from data_prep.tfrecord import label_map
+
+    (tmp_path / "map").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=reason):
+        label_map.read(str(tmp_path / "map"))
+
+
+def test_label_maps_with_comments_escapes_and_further_fields_are_read(tmp_path):
+    from data_prep.tfrecord import label_map
+
+    (tmp_path / "map").write_text(
+        '# classes\nitem { id: 0 name: "background" }\nitem: < id: 2 name: "K\\303\\244tzchen" frequency: RARE >\n'
+        "item { display_name: '\u732b' id: 1 keypoints { id: 1 label: 'nose' } }",
+        encoding="utf-8",
+    )
+    found = label_map.read(str(tmp_path / "map"))
+    assert found.names == {1: "\u732b", 2: "K\u00e4tzchen"} and found.ids == {"\u732b": 1, "K\u00e4tzchen": 2}
+
+
+def test_ids_are_taken_as_the_api_takes_them(tmp_path, label_map):
+    classes = inputs.read_label_map(label_map)
+    features = example_rules.parse(example(0, labels=[1], texts=["Hund"]))
+    assert example_rules.class_ids(features, classes) == [2] and example_rules.class_ids(features) == [1]
+    with pytest.raises(UsageError):
+        inputs.read_label_map(str(tmp_path / "none"))
+    with pytest.raises(DataError):
+        inputs.find([str(tmp_path / "none")])

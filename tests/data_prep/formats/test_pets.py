@@ -1,0 +1,457 @@
+"""Oxford-IIIT Pet to records: the split and features of the API's converter, and every wart named."""
+
+import hashlib
+import io
+import json
+import os
+import random
+import re
+
+import pytest
+from hypothesis import given, settings, strategies
+from PIL import Image
+
+from common.errors import DataError, UsageError
+from common.project import PROJECT_DIR
+from data_prep.check import quick
+from data_prep.formats import annotation as annotations
+from data_prep.formats import pets, splits
+from data_prep.writer.dataset import Limits, Outcome, hold_to_limits
+from tests.data_prep.prepared import examples, skipped
+
+
+def shard_hashes(dataset):
+    return [shard["sha256"] for split in ("train", "val") for shard in dataset["splits"][split]["shards"]]
+
+
+def changes(dataset):
+    return [(entry["id"], entry["what"]) for entry in dataset["changed"]]
+
+
+def test_all_pictures_are_written_and_the_result_is_fit_for_training(raw, tmp_path):
+    dataset = raw.convert(tmp_path / "out")
+    assert (dataset["splits"]["train"]["examples"], dataset["splits"]["val"]["examples"]) == (14, 6)
+    assert (dataset["num_classes"], dataset["classes"][25], dataset["skipped"]) == (37, "pug", [])
+    assert len(examples(tmp_path / "out")) == 20
+    assert quick.quick(str(tmp_path / "out")) == []
+    assert json.loads((tmp_path / "out" / "dataset.json").read_text(encoding="utf-8")) == dataset
+
+
+def test_the_split_is_the_api_converters():
+    ids = [f"pug_{number}" for number in range(101)]
+    shuffled = list(ids)
+    random.seed(42)
+    random.shuffle(shuffled)
+    assert [part.ids for part in splits.by_seed(ids)] == [shuffled[:70], shuffled[70:]]
+
+
+def test_an_example_holds_the_box_as_shares_of_the_sides_and_the_class_of_the_file_name(raw, tmp_path, encode):
+    raw.convert(tmp_path / "out")
+    features = examples(tmp_path / "out")["pug_1.jpg"]
+    assert features["image/object/bbox/xmin"] == pytest.approx([5 / 40])
+    assert features["image/object/bbox/ymax"] == pytest.approx([26 / 30])
+    assert (features["image/object/class/label"], features["image/object/class/text"]) == ([26], [b"pug"])
+    assert (features["image/object/truncated"], features["image/object/view"]) == ([1], [b"Left"])
+    assert features["image/encoded"] == [encode()]
+
+
+def test_the_bytes_do_not_depend_on_the_number_of_workers(raw, tmp_path):
+    one = raw.convert(tmp_path / "one", workers=1)
+    three = raw.convert(tmp_path / "three", workers=3)
+    assert one == three and len(set(shard_hashes(one))) == 4
+    for shard in one["splits"]["val"]["shards"]:
+        data = (tmp_path / "three" / shard["file"]).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == shard["sha256"]
+
+
+def test_a_second_run_does_nothing(raw, tmp_path, capsys):
+    dataset = raw.convert(tmp_path / "out")
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    capsys.readouterr()
+    assert raw.convert(tmp_path / "out") == dataset
+    assert "already complete: 14 train pictures and 6 val pictures" in capsys.readouterr().out
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_changed_annotation_is_converted_again(raw, tmp_path):
+    first = raw.convert(tmp_path / "out")
+    raw.annotate("pug_3", (1, 1, 20, 20))
+    assert shard_hashes(raw.convert(tmp_path / "out")) != shard_hashes(first)
+
+
+def test_other_options_replace_the_older_shards(raw, tmp_path):
+    raw.convert(tmp_path / "out", shards=3)
+    raw.convert(tmp_path / "out", shards=2)
+    assert len([name for name in os.listdir(str(tmp_path / "out")) if ".record-" in name]) == 4
+
+
+def test_a_missing_shard_is_made_again(raw, tmp_path):
+    dataset = raw.convert(tmp_path / "out")
+    (tmp_path / "out" / dataset["splits"]["train"]["shards"][1]["file"]).unlink()
+    assert raw.convert(tmp_path / "out") == dataset
+    assert quick.quick(str(tmp_path / "out")) == []
+
+
+@pytest.mark.parametrize(
+    "mode, kind, what", [("RGBA", "PNG", "PNG inside"), ("P", "GIF", "GIF inside"), ("L", "JPEG", "JPEG of mode L")]
+)
+def test_what_is_no_rgb_jpeg_is_written_anew_and_listed(raw, tmp_path, encode, mode, kind, what):
+    raw.picture("pug_1", encode(mode, kind=kind))
+    dataset = raw.convert(tmp_path / "out")
+    assert [(entry["id"], entry["detail"]) for entry in dataset["changed"]] == [("pug_1", what)]
+    assert examples(tmp_path / "out")["pug_1.jpg"]["image/encoded"][0][:2] == b"\xff\xd8"
+
+
+def test_the_decoded_size_beats_the_annotation(raw, tmp_path):
+    raw.annotate("pug_1", (5, 6, 25, 26), size=(400, 300))
+    dataset = raw.convert(tmp_path / "out")
+    assert examples(tmp_path / "out")["pug_1.jpg"]["image/width"] == [40]
+    assert examples(tmp_path / "out")["pug_1.jpg"]["image/object/bbox/xmin"] == pytest.approx([5 / 40])
+    assert changes(dataset) == [("pug_1", "other size")]
+
+
+@pytest.mark.parametrize(
+    "claimed, box, expected",
+    [
+        ((40, 30), (0, 0, 10, 20), (10 / 30, 0, 1, 10 / 40)),  # drawn on the stored picture: turns with it
+        ((30, 40), (0, 0, 10, 20), (0, 0, 10 / 30, 20 / 40)),  # drawn on the upright picture: stays
+    ],
+)
+def test_boxes_follow_a_picture_that_is_turned_upright(raw, tmp_path, encode, claimed, box, expected):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    raw.picture("pug_1", encode(exif=exif.tobytes()))
+    raw.annotate("pug_1", box, size=claimed)
+    raw.convert(tmp_path / "out")
+    features = examples(tmp_path / "out")["pug_1.jpg"]
+    sides = [features["image/object/bbox/" + side][0] for side in ("xmin", "ymin", "xmax", "ymax")]
+    assert sides == pytest.approx(expected)
+
+
+def test_a_box_one_pixel_over_is_clipped_and_listed(raw, tmp_path):
+    raw.annotate("pug_1", (5, 6, 41, 31))
+    assert changes(raw.convert(tmp_path / "out")) == [("pug_1", "clipped box")]
+    assert examples(tmp_path / "out")["pug_1.jpg"]["image/object/bbox/xmax"] == [1.0]
+
+
+def test_a_box_outside_is_rejected_and_the_picture_keeps_its_other_box(raw, tmp_path):
+    raw.annotate("pug_1", (5, 6, 25, 26), (5, 6, 250, 260))
+    assert changes(raw.convert(tmp_path / "out")) == [("pug_1", "rejected box")]
+    assert len(examples(tmp_path / "out")["pug_1.jpg"]["image/object/class/label"]) == 1
+
+
+@pytest.mark.parametrize(
+    "spoil, reason",
+    [
+        (lambda raw: raw.annotate("pug_1", (5, 6, 250, 26)), "210 px outside the 40x30 picture"),
+        (lambda raw: raw.annotate("pug_1", (5, 6, "nan", 26)), "not finite"),
+        (lambda raw: raw.annotate("pug_1", (5, 6, "wide", 26)), "no box that can be read"),
+        (lambda raw: raw.xml("pug_1", "<annotation><object></object></annotation>"), "no box that can be read"),
+        (lambda raw: raw.xml("pug_1", "<annotation><obj"), "xml cannot be read"),
+        (lambda raw: raw.xml("pug_1", "<html/>"), "holds <html> instead of <annotation>"),
+        (lambda raw: raw.picture("pug_1", b"<html>"), "cannot be decoded"),
+        (lambda raw: raw.picture("pug_1", b""), "empty"),
+        (lambda raw: raw.remove("images/pug_1.jpg"), "no picture of this name"),
+        (lambda raw: raw.remove("annotations/xmls/pug_1.xml"), "no xml"),
+    ],
+)
+def test_an_unusable_picture_is_skipped_with_its_reason(raw, tmp_path, capsys, spoil, reason):
+    spoil(raw)
+    dataset = raw.convert(tmp_path / "out")
+    assert list(skipped(dataset)) == ["pug_1"] and reason in skipped(dataset)["pug_1"]
+    assert len(examples(tmp_path / "out")) == 19
+    assert "pug_1" in capsys.readouterr().out
+
+
+def test_numbers_that_fit_no_record_do_not_end_the_run(raw, tmp_path):
+    box = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox>"
+    raw.xml(
+        "pug_1",
+        f"<annotation><object>{box}<difficult>1e300</difficult><truncated>-inf</truncated></object></annotation>",
+    )
+    raw.convert(tmp_path / "out")
+    assert examples(tmp_path / "out")["pug_1.jpg"]["image/object/difficult"] == [0]
+
+
+def test_a_list_that_is_no_text_is_refused(raw, tmp_path):
+    with open(pets.Layout(raw.root).trainval, "wb") as file:
+        file.write(b"\xff\xfe")
+    with pytest.raises(DataError, match="is not a text file"):
+        raw.convert(tmp_path / "out")
+
+
+@settings(deadline=None)
+@given(strategies.text(max_size=60) | strategies.binary(max_size=60))
+def test_a_broken_xml_is_read_or_refused_but_never_ends_the_run(tmp_path_factory, junk):
+    path = tmp_path_factory.mktemp("xml") / "a.xml"
+    junk = junk.encode("utf-8", "replace") if isinstance(junk, str) else junk
+    path.write_bytes(b"<annotation><object><bndbox><xmin>" + junk + b"</xmin></bndbox></object></annotation>")
+    try:
+        annotation = annotations.read_xml(str(path))
+    except ValueError as reason:
+        assert str(reason)
+    else:
+        assert all(item.box is None for item in annotation.objects)
+
+
+def test_more_skipped_pictures_than_the_limit_fail_the_run_and_leave_the_older_dataset(raw, tmp_path):
+    dataset = raw.convert(tmp_path / "out")
+    raw.picture("pug_1", b"broken")
+    with pytest.raises(DataError, match="1 of 20 pictures were skipped.*the limit of 2 %"):
+        raw.convert(tmp_path / "out", max_skipped=0.02)
+    assert quick.complete(str(tmp_path / "out")) == dataset
+    assert not [name for name in os.listdir(str(tmp_path / "out")) if name.startswith(".")]
+
+
+def test_a_limit_that_is_just_met_is_kept_and_the_one_that_is_offered_suffices():
+    """29 of 100 pictures are 0.29 of them, although 0.29 * 100 is less than 29."""
+    for listed in range(1, 101):
+        for bad in range(listed + 1):
+            counted = {
+                "splits": {"train": {"listed": listed}},
+                "changed": [],
+                "skipped": [{"id": number, "forgiven": False} for number in range(bad)],
+            }
+            hold_to_limits(counted, Limits(max_skipped=bad / listed))
+            if bad:
+                with pytest.raises(DataError) as refused:
+                    hold_to_limits(counted, Limits(max_skipped=0))
+                offered = float(re.search("--max-skipped ([0-9.]+[0-9])", refused.value.do).group(1))
+                hold_to_limits(counted, Limits(max_skipped=offered))
+
+
+def test_a_missing_xml_is_forgiven_but_a_missing_folder_of_xmls_is_not(raw, tmp_path):
+    raw.remove("annotations/xmls/pug_1.xml")
+    raw.convert(tmp_path / "out", max_skipped=0)
+    raw.remove("annotations/xmls/pug_2.xml")
+    with pytest.raises(DataError, match="2 of 20 pictures have no annotation"):
+        raw.convert(tmp_path / "out")
+
+
+def test_a_shard_that_would_be_empty_is_refused(raw, tmp_path):
+    with pytest.raises(DataError, match="val split has 6 pictures for 7 shards"):
+        raw.convert(tmp_path / "out", shards=7)
+    raw.picture(splits.by_seed(raw.ids)[1].ids[0], b"broken")
+    with pytest.raises(DataError, match="No usable picture is left for pet_faces_val.record-00000-of-00006"):
+        raw.convert(tmp_path / "out", shards=6)
+    assert not (tmp_path / "out" / "dataset.json").exists()
+
+
+def test_a_class_that_the_label_map_does_not_have_is_named(raw, tmp_path):
+    raw.list(raw.ids + ["dragon_1"])
+    with pytest.raises(DataError, match="label map does not have: dragon"):
+        raw.convert(tmp_path / "out")
+
+
+def test_a_picture_listed_twice_is_refused(raw, tmp_path):
+    raw.list(raw.ids + ["pug_4"])
+    with pytest.raises(DataError, match="lists pug_4 more than once"):
+        raw.convert(tmp_path / "out")
+
+
+def test_a_folder_in_another_layout_is_refused_with_what_is_missing(tmp_path):
+    with pytest.raises(DataError, match="trainval.txt is missing|images is missing"):
+        pets.prepare(str(tmp_path), str(tmp_path / "out"))
+
+
+def test_other_files_among_the_pictures_are_ignored_and_the_jpg_wins(raw, tmp_path, encode):
+    raw.picture("pug_1", b"matlab", ".mat")
+    raw.picture("._pug_1", b"mac")
+    raw.picture("pug_1", encode(size=(50, 50), kind="PNG"), ".png")
+    raw.convert(tmp_path / "out")
+    assert examples(tmp_path / "out")["pug_1.jpg"]["image/width"] == [40]
+
+
+def annotate_bodies(raw):
+    for picture_id in raw.ids:
+        raw.trimap(picture_id, {(5, 6, 25, 26): 3, (7, 8, 23, 24): 1})
+
+
+def test_body_boxes_end_behind_the_last_pixel_that_is_not_background(raw, tmp_path):
+    annotate_bodies(raw)
+    dataset = raw.convert(tmp_path / "out", boxes="body")
+    features = examples(tmp_path / "out")["pug_1.jpg"]
+    sides = [features["image/object/bbox/" + side][0] for side in ("xmin", "ymin", "xmax", "ymax")]
+    assert sides == pytest.approx([5 / 40, 6 / 30, 25 / 40, 26 / 30])
+    assert "image/object/mask" not in features and not dataset["config"]["load_instance_masks"]
+    assert dataset["splits"]["val"]["pattern"] == "pets_fullbody_val.record-?????-of-00002"
+
+
+def test_masks_come_with_their_config_fields_and_names(raw, tmp_path):
+    annotate_bodies(raw)
+    dataset = raw.convert(tmp_path / "out", boxes="body", masks="png")
+    assert dataset["config"] == {
+        "num_classes": 37,
+        "label_map_path": "label_map.pbtxt",
+        "load_instance_masks": True,
+        "mask_type": "PNG_MASKS",
+        "train_input_path": "pets_fullbody_with_masks_train.record-?????-of-00002",
+        "eval_input_path": "pets_fullbody_with_masks_val.record-?????-of-00002",
+    }
+    png = Image.open(io.BytesIO(examples(tmp_path / "out")["pug_1.jpg"]["image/object/mask"][0]))
+    assert (png.mode, png.getbbox()) == ("1", (5, 6, 25, 26))
+
+
+def test_a_trimap_turns_with_its_picture(raw, tmp_path, encode):
+    exif = Image.Exif()
+    exif[0x0112] = 8
+    annotate_bodies(raw)
+    raw.picture("pug_1", encode(exif=exif.tobytes()))
+    raw.convert(tmp_path / "out", boxes="body", masks="png")
+    features = examples(tmp_path / "out")["pug_1.jpg"]
+    assert Image.open(io.BytesIO(features["image/object/mask"][0])).getbbox() == (6, 15, 26, 35)
+    assert features["image/object/bbox/ymax"] == pytest.approx([35 / 40])
+
+
+@pytest.mark.parametrize(
+    "spoil, reason",
+    [
+        (lambda raw: raw.remove("annotations/trimaps/pug_1.png"), "no trimap"),
+        (lambda raw: raw.trimap("pug_1", {}), "marks no pet"),
+        (lambda raw: raw.trimap("pug_1", {(1, 1, 5, 5): 1}, size=(41, 30)), "the mask is 41x30, the picture 40x30"),
+        (lambda raw: raw.trimap("pug_1", {}, mode="RGB"), "mode RGB"),
+    ],
+)
+def test_a_trimap_that_cannot_be_used_is_listed(raw, tmp_path, spoil, reason):
+    annotate_bodies(raw)
+    spoil(raw)
+    found = skipped(raw.convert(tmp_path / "out", boxes="body", masks="png"))
+    assert list(found) == ["pug_1"] and reason in found["pug_1"]
+
+
+def test_a_palette_trimap_counts_by_its_numbers(raw, tmp_path):
+    annotate_bodies(raw)
+    raw.trimap("pug_1", {(5, 6, 25, 26): 1}, mode="P")
+    assert raw.convert(tmp_path / "out", boxes="body")["skipped"] == []
+
+
+def test_two_pets_share_a_trimap_and_so_a_box(raw, tmp_path):
+    annotate_bodies(raw)
+    raw.annotate("pug_1", (5, 6, 25, 26), (1, 1, 9, 9))
+    assert (
+        changes(raw.convert(tmp_path / "faces"))
+        == changes(raw.convert(tmp_path / "out", boxes="body"))
+        == [("pug_1", "several pets")]
+    )
+    counts = [len(examples(tmp_path / name)["pug_1.jpg"]["image/object/class/label"]) for name in ("faces", "out")]
+    assert counts == [2, 1]
+
+
+def test_masks_of_faces_are_refused(raw, tmp_path):
+    with pytest.raises(UsageError, match="needs --boxes body"):
+        raw.convert(tmp_path / "out", masks="png")
+
+
+def test_another_split_is_by_its_seed(raw, tmp_path):
+    dataset = raw.convert(tmp_path / "out", split=splits.Choice(val_fraction=0.5, seed=3))
+    assert dataset["splits"]["val"]["listed"] == 10
+    assert sorted(examples(tmp_path / "out", "val")) == sorted(
+        name + ".jpg" for name in splits.by_seed(raw.ids, 0.5, 3)[1].ids
+    )
+    assert dataset["command"].endswith(
+        "--boxes faces --masks none --shards 2 --split random --val-fraction 0.5 --seed 3"
+    )
+
+
+def test_strict_allows_no_skip_at_all_even_of_what_is_there_already(raw, tmp_path, capsys):
+    raw.convert(tmp_path / "strict", strict=True)
+    raw.remove("annotations/xmls/pug_1.xml")
+    raw.convert(tmp_path / "out", max_skipped=0)
+    capsys.readouterr()
+    with pytest.raises(DataError, match="1 of 20 pictures.*--strict allows none"):
+        raw.convert(tmp_path / "out", strict=True)
+    assert "pug_1" in capsys.readouterr().out
+
+
+def test_dataset_json_sums_up_the_pictures_and_their_checksums(raw, tmp_path, encode):
+    raw.picture("pug_1", encode(size=(50, 30)))
+    first = raw.convert(tmp_path / "out")
+    assert first["picture_sizes"]["width"] == {"min": 40, "median": 40, "max": 50}
+    assert first["picture_sizes"]["commonest"] == [{"size": "40x30", "pictures": 19}, {"size": "50x30", "pictures": 1}]
+    assert first["command"].startswith("python -m data_prep pets --source ")
+    raw.picture("pug_2", encode(size=(40, 30), quality=20))
+    second = raw.convert(tmp_path / "out")
+    assert first["pictures_sha256"] != second["pictures_sha256"]
+    assert first["made_from"]["source_sha256"] != second["made_from"]["source_sha256"]
+
+
+def test_every_picture_counts_in_the_checksum_of_all(raw, tmp_path, encode):
+    found = {raw.convert(tmp_path / "out")["pictures_sha256"]}
+    for picture_id in raw.ids[:6]:
+        raw.picture(picture_id, encode(quality=20))
+        found.add(raw.convert(tmp_path / "out", shards=3)["pictures_sha256"])
+    assert len(found) == 7
+
+
+def test_a_picture_that_is_lost_without_a_word_fails_the_run(raw, tmp_path, monkeypatch):
+    convert = pets.Converter.__call__
+    monkeypatch.setattr(
+        pets.Converter,
+        "__call__",
+        lambda self, picture_id: Outcome(None) if picture_id == "pug_7" else convert(self, picture_id),
+    )
+    with pytest.raises(DataError, match="1 of 20 pictures are neither written nor listed as skipped"):
+        raw.convert(tmp_path / "out", workers=2)
+    assert os.listdir(str(tmp_path / "out")) == []
+
+
+def test_one_picture_in_twenty_may_lack_its_xml_and_no_more():
+    def without_xml(count):
+        return {
+            "splits": {"train": {"listed": 100}},
+            "changed": [],
+            "skipped": [{"id": number, "forgiven": True} for number in range(count)],
+        }
+
+    hold_to_limits(without_xml(5), Limits(max_skipped=0))
+    with pytest.raises(DataError, match="6 of 100 pictures have no annotation"):
+        hold_to_limits(without_xml(6), Limits(max_skipped=0))
+
+
+def test_the_two_damaged_pictures_of_the_dataset_are_written_anew(raw, tmp_path, encode):
+    for picture_id in ("beagle_116", "chihuahua_121"):
+        raw.picture(picture_id, encode())
+        raw.annotate(picture_id, (5, 6, 25, 26))
+    raw.list(raw.ids + ["beagle_116", "chihuahua_121"])
+    assert sorted(changes(raw.convert(tmp_path / "out"))) == [
+        ("beagle_116", "reencoded"),
+        ("chihuahua_121", "reencoded"),
+    ]
+
+
+def test_boxes_turn_where_the_annotation_does_not_say_on_which_picture_they_were_drawn(raw, tmp_path, encode):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    raw.picture("pug_1", encode(exif=exif.tobytes()))
+    raw.annotate("pug_1", (0, 0, 10, 20), size=(0, 0))
+    raw.convert(tmp_path / "out")
+    features = examples(tmp_path / "out")["pug_1.jpg"]
+    assert features["image/object/bbox/xmin"] == pytest.approx([10 / 30])
+    assert features["image/object/bbox/ymax"] == pytest.approx([10 / 40])
+
+
+SAMPLE = os.path.join(PROJECT_DIR, "..", "shared", "data", "pets-sample")
+
+
+@pytest.mark.skipif(not os.path.isdir(SAMPLE), reason=f"there is no folder of real pets at {SAMPLE}")
+@pytest.mark.parametrize("boxes", ["faces", "body"])
+def test_each_oddity_of_real_pets_is_explained(tmp_path, capsys, boxes):
+    """The list of oddities is that of the folder's README, and the default limits let it pass."""
+    dataset = pets.prepare(SAMPLE, str(tmp_path / "out"), pets.Options(boxes))
+    said = capsys.readouterr().out
+    unused = {name: entry["reason"] for entry in dataset["unused"] for name in entry["names"]}
+    assert skipped(dataset) == dict.fromkeys(("Abyssinian_104", "Bengal_111", "Bengal_175"), pets.NO_XML)
+    assert changes(dataset) == [("Bengal_105", "several pets")]
+    assert "test.txt" in unused["Abyssinian_5.jpg"] and "PNG inside" in unused["Abyssinian_5.jpg"]
+    assert unused["Abyssinian_34.jpg"] == "in no list; GIF inside"
+    assert unused["Abyssinian_100.mat"] == "not a picture"
+    # Every file among the pictures is written, skipped or not used.
+    counted = sum(split["listed"] for split in dataset["splits"].values()) + sum(
+        entry["count"] for entry in dataset["unused"]
+    )
+    assert counted == len(os.listdir(os.path.join(SAMPLE, "images")))
+    written = sum(split["examples"] for split in dataset["splits"].values())
+    assert written == 110 == len(os.listdir(os.path.join(SAMPLE, "annotations", "xmls")))
+    for name in ("Abyssinian_104", "Bengal_105", "Abyssinian_5.jpg", "Abyssinian_34.jpg", "Abyssinian_100.mat"):
+        assert name in said
+    assert quick.quick(str(tmp_path / "out")) == []

@@ -1,0 +1,72 @@
+"""How the ways a command can end become sentences and exit codes."""
+
+import errno
+import subprocess
+import sys
+
+import pytest
+
+from common.errors import DataError, Refused
+from tfod_train.process import command_runner
+
+
+def ends(error, capfd):
+    def command(settings, console):
+        raise error
+
+    code = command_runner.run(command, {})
+    return code, capfd.readouterr().err
+
+
+def test_a_refusal_is_two_sentences_and_its_code(capfd):
+    assert ends(Refused("This is wrong.", "Do that.", 3), capfd) == (3, "This is wrong.\nDo that.\n")
+
+
+def test_so_is_what_data_prep_finds_wrong(capfd):
+    assert ends(DataError("This is damaged.", "Mend it."), capfd) == (3, "This is damaged.\nMend it.\n")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device", "/runs/x"),
+        RuntimeError("/runs/x/model.ckpt-2.data-00000-of-00001; No space left on device [Op:SaveV2]"),
+    ],
+)
+def test_a_full_disk_is_called_one(error, capfd):
+    code, text = ends(error, capfd)
+    assert (code, text.startswith("The disk is full")) == (3, True)
+
+
+@pytest.mark.parametrize(
+    "error, sentence",
+    [
+        (MemoryError(), "Memory ran out on this machine or its GPU."),
+        (RuntimeError("Dst tensor is not initialized."), "Memory ran out on this machine or its GPU."),
+        (RuntimeError("CUDA_ERROR_OUT_OF_MEMORY on /device:GPU:1"), "Memory ran out on GPU:1."),
+        (RuntimeError("CUBLAS_STATUS_NOT_INITIALIZED"), "The GPU failed: CUBLAS_STATUS_NOT_INITIALIZED."),
+    ],
+)
+def test_an_evaluation_that_finds_a_gpu_full_or_broken_says_so(error, sentence, capfd):
+    code, text = ends(error, capfd)
+    assert (code, text.splitlines()[0], len(text.splitlines())) == (3, sentence, 2)
+
+
+def test_what_nobody_foresaw_is_one_line_and_says_where_more_is(capfd):
+    code, text = ends(ValueError("several\nlines"), capfd)
+    assert (code, text.splitlines()) == (
+        1,
+        ["ValueError: several lines", "This is not an error we foresaw; LOG_LEVEL=debug shows more."],
+    )
+
+
+def test_without_the_environment_entrypoint_names_the_way_to_it(project_dir):
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", "entrypoint.py", "train"],
+        cwd=project_dir,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    assert done.returncode == 3
+    assert "is not installed" in done.stderr and "make train" in done.stderr and "Traceback" not in done.stderr

@@ -1,0 +1,415 @@
+"""report.html tells a run truly, whatever became of it, and is one page that fetches and runs nothing."""
+
+import fcntl
+import html.parser
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from common.errors import Refused
+from tfod_train.report import charts, history
+from tfod_train.report import page as report
+
+pytestmark = pytest.mark.usefixtures("protos")
+BOXES, BOXES50, MASKS = (
+    "DetectionBoxes_Precision/mAP",
+    "DetectionBoxes_Precision/mAP@.50IOU",
+    "DetectionMasks_Precision/mAP",
+)
+CONFIG = [
+    "model {",
+    "  ssd {",
+    "    feature_extractor {",
+    '      type: "tiny_ssd"',
+    "    }",
+    "  }",
+    "}",
+    "train_config {",
+    "  batch_size: 8",
+    "  num_steps: 200",
+    "}",
+    "eval_config {",
+    "  batch_size: 1",
+    "}",
+]
+MANIFEST = {
+    "settings": {"trainer": "clone", "num_steps": 200, "seed": None, "eval_at_end": True},
+    "config": CONFIG,
+    "config_file": "configs/x.config",
+    "config_changes": ["num_steps: 500 -> 200 (NUM_STEPS)"],
+    "command": "train",
+    "dataset": {
+        "name": "mini-pets",
+        "folder": "data/mini-pets",
+        "classes": ["Bengal", "pug", "Siamese"],
+        "shards": {
+            "train": [
+                {"file": "a", "examples": 70, "bytes": 1000000, "sha256": "0a"},
+                {"file": "b", "examples": 65, "bytes": 1000000, "sha256": "0b"},
+            ],
+            "val": [{"file": "c", "examples": 59, "bytes": 900000, "sha256": "0c"}],
+        },
+    },
+    "devices": {"kind": "cpu", "count": 2, "used": ["/cpu:0", "/cpu:1"], "gpus": [], "driver": None},
+    "host": {"machine": "Linux", "cpus": 2, "container": False},
+    "versions": {"python": "3.7.16", "numpy": "1.19.5"},
+    "api": {"commit": "170c71c", "patches": ["a", "b"]},
+    "code": {"commit": "abc", "changed": []},
+    "earlier": [],
+    "start_step": 0,
+    "started": "2026-11-30T10:00:00+0000",
+    "ended": "2026-11-30T10:02:05+0000",
+    "step": 200,
+    "outcome": "finished",
+    "exit_code": 0,
+}
+
+
+def record(step, loss=1.0, **more):
+    return dict(
+        {
+            "step": step,
+            "loss": loss,
+            "time": 1e9 + step,
+            "images_per_sec": 20.0,
+            "input_wait_secs": 0.1,
+            "learning_rate": 0.004,
+        },
+        **more,
+    )
+
+
+def entry(step, value, **more):
+    return dict(
+        {
+            "step": step,
+            "images": 59,
+            "images_expected": 59,
+            "weights": "moving-average",
+            "metrics": {BOXES: value, BOXES50: value + 0.1},
+            "per_class_boxes": {"pug": 30, "Bengal": 29},
+            "per_class_ap50": {"pug": 0.75, "Bengal": 0.25},
+            "per_class_ap": {"pug": 0.625, "Bengal": 0.125},
+        },
+        **more,
+    )
+
+
+@pytest.fixture
+def write(tmp_path):
+    """function(manifest's changes, records, evaluations, best_step) -> path of the run; lines may be texts."""
+
+    def write(changes=(), records=(), evaluations=None, best_step=None, folder="my run"):
+        run = tmp_path / folder
+        (run / "eval").mkdir(parents=True)
+        (run / "run.json").write_text(json.dumps(dict(MANIFEST, **dict(changes))))
+        if records is not None:
+            (run / "metrics.jsonl").write_text(
+                "".join(one if isinstance(one, str) else json.dumps(one) + "\n" for one in records)
+            )
+        if evaluations is not None:
+            (run / "eval" / "metrics.json").write_text(json.dumps({"evaluations": evaluations, "best_step": best_step}))
+        return run
+
+    return write
+
+
+class Page(html.parser.HTMLParser):
+    """A page read as a browser does: its texts, its elements, and whether each that is opened is closed."""
+
+    EMPTY = ("meta", "img", "path", "use", "line")
+
+    def __init__(self, content):
+        super().__init__()
+        self.open, self.elements, self.texts = [], [], []
+        self.feed(content)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if tag not in self.EMPTY:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts += [" ".join(data.split())] if data.strip() and self.open[-1] != "style" else []
+
+    @property
+    def text(self):
+        return " | ".join(self.texts)
+
+
+def page_of(run):
+    path = report.write(str(run))
+    with open(path, encoding="utf-8") as file:
+        return Page(file.read())
+
+
+def refusal(run):
+    """(exit code, what is wrong)"""
+    with pytest.raises(Refused) as refused:
+        report.write(str(run))
+    return refused.value.code, refused.value.what
+
+
+class TestMetrics(object):
+    def test_what_a_resumed_training_repeated_counts_once_and_as_it_was_gone_on_from(self, write):
+        run = write(
+            records=[
+                record(1, 9.0),
+                record(100, 5.0),
+                record(150, 4.0),
+                record(101, 4.5),
+                record(200, 2.0),
+                record(200, 2.0),
+            ]
+        )
+        found = history.read(str(run)).records
+        assert [(one.step, one.loss) for one in found] == [(1, 9.0), (100, 5.0), (101, 4.5), (200, 2.0)]
+
+    def test_half_a_line_and_lines_that_are_none_are_left_out_and_said(self, write):
+        run = write(records=[record(1), "[1, 2]\n", '{"step": true, "loss": 1}\n', "\n", record(2), '{"step": 3, "lo'])
+        assert [one.step for one in history.read(str(run)).records] == [1, 2]
+        assert "4 lines of metrics.jsonl could not be read and are left out." in page_of(run).text
+
+    def test_values_that_are_no_numbers_leave_a_gap(self, write):
+        run = write(records=[record(1, None), '{"step": 2, "loss": NaN, "images_per_sec": "fast", "gpus": 5}\n'])
+        found = history.read(str(run)).records
+        assert [one.loss for one in found] == [None, None] and found[1].images_per_sec is None
+        page_of(run)
+
+    def test_the_numbers_on_top_are_those_of_the_run(self, write):
+        text = page_of(write(records=[record(1, 9.0), record(200, 2.5, images_per_sec=30.0)])).text
+        assert "Step | 200 | of 200" in text
+        assert "Loss | 2.500 | at step 200" in text
+        assert "Images/s | 25.0" in text
+        # 0.1 s of the 8 / 20 s and of the 8 / 30 s that a step takes.
+        assert "Input wait | 31 %" in text
+        assert "Time | 2 min 5 s" in text
+
+    def test_each_curve_that_has_values_is_drawn_and_no_other(self, write):
+        gpus = [{"percent": 80.0, "memory_mib": 2048}, {"percent": None, "memory_mib": None}]
+        parts = {"Loss/RPN/<b>$x$": 1.5, "Loss/RPN/box_loss": 2.0, "Loss/RPN/odd": "?"}
+        run = write(records=[record(1), record(2, gpus=gpus, losses=parts)], evaluations=[entry(2, 0.5)], best_step=2)
+        page = page_of(run)
+        assert "<b>$x$" in page.texts and "box_loss" in page.texts
+        drawn = [attributes["aria-label"] for tag, attributes in page.elements if tag == "svg"]
+        assert drawn == [
+            "Loss",
+            "Accuracy",
+            "Parts of the loss",
+            "Learning rate",
+            "Images/s",
+            "Input wait, % of a step",
+            "GPU use, %",
+            "GPU memory, GiB",
+        ]
+        run = write(records=[{"step": 1, "loss": 2.0}], folder="old")
+        assert [attributes["aria-label"] for tag, attributes in page_of(run).elements if tag == "svg"] == ["Loss"]
+
+
+class TestOutcome(object):
+    @pytest.mark.parametrize(
+        "changes, said",
+        [
+            ({}, "Finished"),
+            ({"outcome": "stopped early"}, "Stopped early"),
+            ({"outcome": "stopped", "exit_code": 143}, "Stopped"),
+            ({"outcome": "diverged", "exit_code": 4}, "Diverged"),
+            ({"outcome": "stalled"}, "Stalled"),
+            ({"outcome": "refused"}, "Ended by an error"),
+            ({"outcome": "failed", "exit_code": 1}, "Failed"),
+            ({"outcome": "running"}, "Killed"),
+        ],
+    )
+    def test_each_is_said(self, changes, said, write):
+        told = history.read(str(write(changes)))
+        assert history.outcome(told)[0] == said
+        assert f"exit code {changes.get('exit_code', 0)}" in report.page(told) or said == "Killed"
+
+    def test_a_training_that_goes_on_is_not_called_killed(self, write):
+        run = write({"outcome": "running", "ended": None, "exit_code": None, "step": None}, [record(7)])
+        with open(str(run / ".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            text = page_of(run).text
+        assert "Running" in text and "The training was going on" in text and "Step | 7 | of 200" in text
+
+    def test_all_starts_are_listed(self, write):
+        earlier = [
+            {"started": "2026-11-29T10:00:00+0000", "start_step": 0, "outcome": "running"},
+            {
+                "started": "2026-11-29T11:00:00+0000",
+                "ended": "2026-11-29T12:00:00+0000",
+                "start_step": 100,
+                "step": 150,
+                "outcome": "stopped",
+                "exit_code": 143,
+            },
+        ]
+        page = page_of(write({"earlier": earlier, "start_step": 150}, [record(1), record(200)]))
+        assert "2026-11-29 10:00:00 +0000 | 0 | - | killed" in page.text
+        assert "1 h 0 min | 100 | 150 | stopped | 143" in page.text
+        assert "2 min 5 s | 150 | 200 | finished | 0" in page.text
+        assert "Time | 1 h 2 min | in 2 of 3 starts; the others did not write down their end" in page.text
+
+
+class TestEvaluations(object):
+    def test_a_run_without_one_says_so(self, write):
+        text = page_of(write(records=None)).text
+        assert "No checkpoint was evaluated yet." in text and "No step was written down yet." in text
+
+    def test_the_best_is_named_with_its_classes_the_highest_first(self, write):
+        text = page_of(write(evaluations=[entry(100, 0.6), entry(200, 0.5)], best_step=100)).text
+        assert "COCO mAP | 0.600 | mAP@.5IOU 0.700, step 100" in text
+        assert "200 | 0.500 | 0.600 | 59 of 59 | moving-average | 100 (best, kept) | 0.600 | 0.700" in text
+        assert "By class, step 100 | class | boxes | AP@.5IOU | COCO AP | pug | 30 | 0.750 | 0.625 | Bengal" in text
+        assert "1 of 3 classes have no validation box." in text
+
+    def test_masks_have_their_columns(self, write):
+        masked = entry(9, 0.5, per_class_mask_ap={"pug": 0.375})
+        masked["metrics"][MASKS] = 0.375
+        text = page_of(write(evaluations=[masked], best_step=9)).text
+        assert "Mask COCO mAP | 0.375" in text and "mask COCO AP | pug | 30 | 0.750 | 0.625 | 0.375" in text
+
+    @pytest.mark.parametrize(
+        "names, step", [(["detections.png"], 200), (["detections.png", "best_detections.png"], 100), ([], None)]
+    )
+    def test_the_pictures_are_those_of_the_step_that_is_said(self, names, step, write):
+        run = write(evaluations=[entry(100, 0.6), entry(200, 0.5)], best_step=100)
+        for name in names:
+            (run / "eval" / name).write_bytes(b"\x89PNG")
+        page = page_of(run)
+        images = [attributes["src"] for tag, attributes in page.elements if tag == "img"]
+        assert images == (["data:image/png;base64,iVBORw=="] if step else [])
+        assert (f"Pictures, step {step}" in page.text) == bool(step)
+
+    def test_evaluations_of_before_the_classes_were_written_down_are_shown(self, write):
+        page_of(write(evaluations=[{"step": 3, "metrics": {BOXES: 0.5}}]))
+
+
+class TestSafety(object):
+    EVIL = '<script>alert("1")</script><img src=x onerror=alert(1)>\'"&$x$</pre></style>'
+
+    def test_no_text_of_others_becomes_an_element(self, write):
+        evil = self.EVIL
+        run = write(
+            {
+                "settings": {"trainer": evil, evil: evil},
+                "config": CONFIG + ["# " + evil],
+                "config_file": evil,
+                "config_changes": [evil],
+                "command": evil,
+                "host": {"machine": evil},
+                "versions": {evil: evil},
+                "dataset": {
+                    "name": evil,
+                    "folder": evil,
+                    "classes": [evil],
+                    "shards": {evil: [{"file": evil, "sha256": evil}]},
+                },
+                "outcome": evil,
+                "started": evil,
+                "code": {"commit": evil},
+                "api": {"commit": evil},
+            },
+            [record(1)],
+            [entry(1, 0.5, weights=evil, images=evil, per_class_ap={evil: 0.5})],
+            folder='<b>"run"&',
+        )
+        page = page_of(run)
+        tags = {tag for tag, _ in page.elements}
+        assert not tags & {"script", "b", "link", "iframe", "object"} and "img" not in tags
+        assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+        assert '<b>"run"&' in page.texts and " ".join(evil.split()) in page.texts
+
+    def test_nothing_is_fetched(self, write):
+        run = write(records=[record(step, 20.0 / step) for step in range(1, 100)], evaluations=[entry(2, 0.5)])
+        (run / "eval" / "detections.png").write_bytes(b"\x89PNG")
+        page = page_of(run)
+        for tag, attributes in page.elements:
+            for name in ("src", "href", "xlink:href", "data"):
+                assert re.match("data:image/png;base64,|#", attributes.get(name) or "#"), (tag, attributes)
+        content = (run / "report.html").read_text(encoding="utf-8")
+        assert "default-src 'none'" in content and "@import" not in content
+        assert re.sub("url\\(#", "", content).count("url(") == 0
+
+    def test_what_the_svgs_refer_to_is_their_own(self, write):
+        page = page_of(write(records=[record(1, 3.0), record(2)], evaluations=[entry(2, 0.5)]))
+        ids = [
+            attributes["id"]
+            for tag, attributes in page.elements
+            if tag in ("path", "clippath") and "id" in attributes and attributes["id"][0] in "mp"
+        ]
+        assert len(ids) > 5 and len(ids) == len(set(ids))
+
+
+class TestCommand(object):
+    def test_it_needs_no_tensorflow(self, write, api_dir, project_dir):
+        run = write(records=[record(1), record(2)])
+        code = (
+            "import sys, entrypoint; code = entrypoint.main(['report']); "
+            "sys.exit(code or 9 * ('tensorflow' in sys.modules))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=project_dir,
+            check=True,
+            stdout=subprocess.PIPE,
+            env=dict(os.environ, PYTHONPATH=api_dir, RUN_DIR=str(run)),
+            universal_newlines=True,
+        )
+        assert done.stdout.strip() == f"Wrote {run / 'report.html'}."
+        assert (run / "report.html").stat().st_size > 10000
+
+    def test_what_is_no_run_is_refused(self, tmp_path, write):
+        assert refusal(tmp_path) == (2, f"{tmp_path} holds no run (no run.json in it).")
+        run = write()
+        (run / "run.json").write_text("{")
+        assert refusal(run) == (3, f"{run / 'run.json'} is damaged: it is no JSON.")
+
+    @pytest.mark.parametrize("changes", [{"settings": [1]}, {"dataset": {"shards": 3}}, {"devices": "many"}])
+    def test_what_no_training_wrote_is_said(self, changes, write):
+        code, what = refusal(write(changes))
+        assert code == 3 and "is not as a training or an evaluation wrote it" in what
+
+    def test_at_the_end_of_something_else_a_failure_is_said_and_no_more(self, tmp_path):
+        from tfod_train.process.console import Console
+
+        terminal = io.StringIO()
+        report.try_write(str(tmp_path), Console(terminal))
+        assert f"The report could not be written: {tmp_path} holds no run" in terminal.getvalue()
+
+    def test_a_page_that_is_there_is_replaced_as_a_whole(self, write, monkeypatch):
+        run = write(records=[record(1)])
+        report.write(str(run))
+        before = (run / "report.html").read_bytes()
+        monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        assert refusal(run) == (3, f"{run / 'report.html'} cannot be written: No space left on device.")
+        assert (run / "report.html").read_bytes() == before
+        assert [name for name in os.listdir(str(run)) if name.endswith(".tmp")] == []
+
+
+def test_many_values_are_drawn_as_means_of_neighbours_and_few_as_they_are():
+    assert charts.binned((1, 2), (5.0, 7.0)) == ([1, 2], [5.0, 7.0], None, None)
+    values = [float(number % 4) for number in range(100000)]
+    steps, means, lowest, highest = charts.binned(range(100000), values)
+    assert len(steps) == len(means) == charts.BINS and steps == sorted(steps)
+    assert set(means) == {1.5} and set(lowest) == {0.0} and set(highest) == {3.0}
+
+
+def test_a_year_of_records_makes_a_page_that_can_be_mailed(write):
+    run = write(records=[record(step, 1.0 + step % 7) for step in range(1, 20000)])
+    report.write(str(run))
+    assert (run / "report.html").stat().st_size < 300000

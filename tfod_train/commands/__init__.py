@@ -1,0 +1,1 @@
+"""What people run, one module a command; each is thin."""

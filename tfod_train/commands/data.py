@@ -1,0 +1,54 @@
+"""entrypoint.py data: makes the dataset that the settings mean, or the one that is named."""
+
+import os
+
+from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
+from tfod_train.config import dataset
+
+# Of the user's own pictures; what data_prep makes of them is trained on with DATASET=<the folder>.
+FORMATS = ("voc", "coco")
+
+
+def make(settings, console, arguments):
+    """Makes a dataset under DATA_DIR; nothing is done where it is there.
+
+    Args:
+        settings: Settings.
+        console: Console.
+        arguments: [] for the dataset of the settings, else its name and data_prep's options.
+    """
+    from data_prep.__main__ import main as data_prep
+
+    name = arguments[0] if arguments else dataset.locate(settings)[0]
+    if name not in dataset.NAMED and not arguments:
+        return 0  # a folder of the user's own
+    if name not in dataset.NAMED + FORMATS:
+        raise Refused(
+            f"There is no dataset {name} to make.",
+            f"Name one of {', '.join(dataset.NAMED + FORMATS)}.",
+            SETTINGS_REFUSED,
+        )
+    options = arguments[1:]
+    if name in FORMATS:
+        return data_prep(arguments)  # --source and --out are the user's own
+    if name == "pets" and not arguments:
+        if not os.path.exists(os.path.join(settings.data_dir, "pets", dataset.DATASET_FILE)):
+            raise Refused(
+                f"DATASET=pets, but {os.path.join(settings.data_dir, 'pets')} holds no dataset.json.",
+                "Make it first: make pets-tfrecord, or docker compose run --rm data pets.",
+                PREFLIGHT_FAILED,
+            )
+        return 0
+    if name == "pets" and "--source" not in options and "--download" not in options:
+        options = options + ["--download"]
+    return data_prep([name, "--out", os.path.join(settings.data_dir, name)] + options)
+
+
+def ensure(settings, console):
+    """Makes mini-pets where it is meant and missing; everything else must have been made before."""
+    name, folder, _ = dataset.locate(settings)
+    if name == "mini-pets" and not os.path.exists(os.path.join(folder, dataset.DATASET_FILE)):
+        console.say(f"Making the built-in dataset mini-pets in {folder}.")
+        from data_prep.mini_pets import generate
+
+        generate.prepare(folder)

@@ -1,0 +1,116 @@
+"""What tells two runs apart, from their run.json."""
+
+import argparse
+import os
+
+from common.errors import SETTINGS_REFUSED, Refused
+from common.json_files import read_json
+from tfod_train.run.run_dir import MANIFEST
+
+# What differs between any two runs, the same as they may be.
+ALWAYS_DIFFERS = ("started", "ended", "earlier", "host", "command", "settings.run_dir")
+ABSENT = "-"
+
+
+def differences(one, other, everything=False):
+    """What tells two manifests apart.
+
+    Args:
+        one, other: dicts as in run.json.
+        everything: also what differs between any two runs (times, host, command).
+
+    Returns:
+        Sorted list of (dotted name, value in one, value in the other) as texts; ABSENT where there is none.
+    """
+    flat_one, flat_other = _flat(one), _flat(other)
+    names = sorted(
+        name for name in set(flat_one) | set(flat_other) if flat_one.get(name, ABSENT) != flat_other.get(name, ABSENT)
+    )
+    return [
+        (name, flat_one.get(name, ABSENT), flat_other.get(name, ABSENT))
+        for name in names
+        if everything or not any(name == skipped or name.startswith(skipped + ".") for skipped in ALWAYS_DIFFERS)
+    ]
+
+
+def _flat(value, prefix=""):
+    """Texts of all leaves of a JSON value by dotted name; the effective config by the path of each field."""
+    if prefix == "config":
+        return _config_fields(value)
+    if isinstance(value, dict):
+        items = [(str(key), one) for key, one in value.items()]
+    elif isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value):
+        items = [
+            (str(one.get("file", index)) if isinstance(one, dict) else str(index), one)
+            for index, one in enumerate(value)
+        ]
+    else:
+        return {prefix: ", ".join(map(str, value)) if isinstance(value, list) else str(value)}
+    flat = {}
+    for name, one in items:
+        flat.update(_flat(one, f"{prefix}.{name}" if prefix else name))
+    return flat
+
+
+def _config_fields(lines):
+    """Values of a text proto by dotted path; the n-th of the messages of one name is name[n]."""
+    path, counts, fields = ["config"], [{}], {}
+    for line in lines:
+        line = line.strip()
+        if line.endswith("{"):
+            name = line[:-1].strip()
+            number = counts[-1][name] = counts[-1].get(name, -1) + 1
+            path.append(f"{name}[{number}]" if number else name)
+            counts.append({})
+        elif line == "}":
+            path.pop()
+            counts.pop()
+        elif line:
+            name, _, value = line.partition(": ")
+            name = ".".join(path + [name])
+            fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    return fields
+
+
+def _read(path):
+    cure = "Name two folders of runs, or their run.json."
+    file = os.path.join(path, MANIFEST) if os.path.isdir(path) else path
+    try:
+        manifest = read_json(file, cure)
+    except OSError as error:
+        raise Refused(f"{file} cannot be read: {error.strerror}.", cure) from error
+    except Refused as refused:
+        raise Refused(refused.what, refused.do, SETTINGS_REFUSED) from refused
+    if not isinstance(manifest, dict):
+        raise Refused(f"{file} is not there or is no run.json.", cure)
+    return manifest
+
+
+def diff(settings, console, arguments):
+    """Shows what tells two runs apart; see entrypoint.py.
+
+    Returns:
+        exit code: 0; with --exit-code 1 where the runs differ, as `git diff` has it.
+    """
+    parser = argparse.ArgumentParser(prog="entrypoint.py diff", description=__doc__.splitlines()[0])
+    parser.add_argument("runs", nargs=2, metavar="RUN", help="a RUN_DIR or a run.json")
+    parser.add_argument("--all", action="store_true", help="also times, host and command, which always differ")
+    parser.add_argument("--exit-code", action="store_true", help="end with 1 where the runs differ, as git diff does")
+    options = parser.parse_args(arguments)
+    found = differences(*[_read(run) for run in options.runs], everything=options.all)
+    if not found:
+        console.say("The two runs are of the same making.")
+        return 0
+    console.table(_table(options.runs, found))
+    return 1 if options.exit_code else 0
+
+
+def _table(runs, found):
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("", *map(escape, runs), box=None, padding=(0, 2, 0, 0))
+    for row in found:
+        table.add_row(*map(Text, row))
+    return table

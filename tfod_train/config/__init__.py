@@ -1,0 +1,1 @@
+"""The pipeline config: found, completed, judged. No TensorFlow."""

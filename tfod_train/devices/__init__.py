@@ -1,0 +1,1 @@
+"""Which devices there are, which are used, and how much of them."""

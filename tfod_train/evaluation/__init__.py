@@ -1,0 +1,1 @@
+"""Evaluates checkpoints of a run: which, how, and what is drawn."""

@@ -1,0 +1,1 @@
+"""What happens around a step, for both trainers."""

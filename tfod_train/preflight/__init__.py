@@ -1,0 +1,1 @@
+"""Can this training work here? All that can be known before TensorFlow is imported."""

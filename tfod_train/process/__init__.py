@@ -1,0 +1,1 @@
+"""The process around a command: console, log, signals, watchdog, exit code."""

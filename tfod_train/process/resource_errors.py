@@ -1,0 +1,103 @@
+"""What ran out, memory or disk, told from the error that it ends in."""
+
+import errno
+import re
+
+from common.errors import PREFLIGHT_FAILED, Refused
+
+# What TensorFlow's InternalError says where a GPU's memory is full (tensorflow/tensorflow#7025; CUDA's own name).
+GPU_MEMORY_WORDS = ("Dst tensor is not initialized", "CUDA_ERROR_OUT_OF_MEMORY")
+# CUDA's libraries, as TensorFlow passes their errors on (tensorflow/tensorflow#34705, #38578, electra#136).
+GPU_ERROR_WORDS = (
+    "cuDNN failed to initialize",
+    "CUDNN_STATUS_",
+    "CUBLAS_STATUS_",
+    r"Blas \w+ launch failed",
+    "CUDA_ERROR_",
+    "no kernel image is available",
+)
+
+
+def disk_is_full(error):
+    """True for the system's own error and for TensorFlow's, which has it in its words."""
+    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(
+        words in str(error) for words in ("No space left on device", "Disk quota exceeded")
+    )
+
+
+def memory_is_full(error):
+    """True for Python's error and for TensorFlow's, whose ResourceExhaustedError may mean a disk as well."""
+    return (
+        isinstance(error, MemoryError)
+        or (type(error).__name__ == "ResourceExhaustedError" and not disk_is_full(error))
+        or any(words in str(error) for words in GPU_MEMORY_WORDS)
+    )
+
+
+def gpu_failed(error):
+    """The Refused for an error of CUDA's libraries, in its own words; None for any other."""
+    found = re.search("|".join(GPU_ERROR_WORDS), str(error))
+    if not found:
+        return None
+    line = next(line for line in str(error).splitlines() if found.group(0) in line)
+    return Refused(
+        "The GPU failed: %s." % re.sub(r"^ *\(\d+\) ", "", line).strip().rstrip("."),
+        "See with nvidia-smi whether another process holds its memory, and in docs/gpus.md whether it fits "
+        "the image; the same command goes on from the newest checkpoint.",
+        PREFLIGHT_FAILED,
+    )
+
+
+def full_disk(error, folder=None):
+    """The Refused for an error where `disk_is_full`; `folder` is what was being written to, where that is known."""
+    name = getattr(error, "filename", None) or folder
+    return Refused(
+        "The disk is full%s." % (f" ({name})" if name else ""),
+        "Free some space and run the same command again: what was saved before is kept.",
+        PREFLIGHT_FAILED,
+    )
+
+
+def full_memory(error, batch_size, devices):
+    """The Refused for an error where `memory_is_full`.
+
+    Args:
+        batch_size: images per step over all devices.
+        devices: tfod_train.devices.devices.Devices.
+    """
+    where = re.search(r"device:(GPU:\d+)", str(error))
+    shape = re.search(r"shape\[([\d,]+)\]", str(error))
+    what = "Memory ran out on %s with a batch of %d (%d on each device)%s." % (
+        where.group(1) if where else "a GPU" if devices.kind == "gpu" else "this machine",
+        batch_size,
+        batch_size // devices.count,
+        f"; there was no room for a tensor of shape [{shape.group(1)}]" if shape else "",
+    )
+    smaller = batch_size // devices.count // 2 * devices.count
+    if smaller:
+        do = f"Try BATCH_SIZE={smaller}; a smaller image_resizer helps too."
+    else:
+        do = "One picture a device is the smallest batch: take a smaller image_resizer or model."
+    return Refused(what, do, PREFLIGHT_FAILED)
+
+
+def told(error):
+    """The Refused for what ends another command than a training so; None for an error of another kind."""
+    if disk_is_full(error):
+        return full_disk(error)
+    if memory_is_full(error):
+        where = re.search(r"device:(GPU:\d+)", str(error))
+        return Refused(
+            f"Memory ran out on {where.group(1) if where else 'this machine or its GPU'}.",
+            "Another process may hold it (nvidia-smi shows a GPU's): end that, take another GPU "
+            "(EVAL_GPUS, CUDA_VISIBLE_DEVICES), or set DEVICE=cpu.",
+            PREFLIGHT_FAILED,
+        )
+    return gpu_failed(error)
+
+
+def was_killed(returncode):
+    """A child's end in words, for subprocess's return code."""
+    if returncode == -9:
+        return "it was killed (signal 9), most often by the kernel because memory ran out: see dmesg"
+    return f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"

@@ -1,0 +1,130 @@
+"""run.json: what a run was made of and how it ended, enough to repeat it."""
+
+import importlib.util
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from typing import Any, Dict, Optional
+
+from google.protobuf import text_format
+
+import object_detection_patches
+import tfod_train
+from common.json_files import read_json, write_json
+from common.project import PROJECT_DIR
+from object_detection_patches import source, tree
+from tfod_train.devices import gpus
+from tfod_train.run.context import Run
+from tfod_train.run.run_dir import RunDir
+
+BUILD = "build.json"  # beside the code in an image: what it was built from
+
+
+def start(run: Run) -> None:
+    """Writes run.json as a run starts; what it held of earlier starts in this RUN_DIR goes to `earlier`."""
+    settings, devices, path = run.settings, run.devices, run.run_dir.manifest
+    write_json(
+        path,
+        {
+            "version": tfod_train.__version__,
+            "settings": json.loads(settings.json(exclude={"tfod_image_id"})),
+            "config_file": run.config_path,
+            "config_changes": run.changes,
+            "config": text_format.MessageToString(run.config).splitlines(),
+            "dataset": _dataset(run.dataset),
+            "devices": dict(_driver_and_names(), kind=devices.kind, count=devices.count, used=list(devices.names)),
+            "api": api(),
+            "versions": versions(),
+            "code": code(),
+            "image_id": settings.tfod_image_id,
+            "host": {"machine": platform.platform(), "cpus": os.cpu_count(), "container": gpus.in_container()},
+            "command": " ".join(shlex.quote(argument) for argument in sys.argv),
+            "earlier": _earlier(read_json(path)),
+            "start_step": run.start_step,
+            "started": now(),
+            "outcome": "running",
+        },
+    )
+
+
+def finish(run_dir: RunDir, outcome: str, step: Optional[int], exit_code: int) -> None:
+    """Adds the end of a run to run.json: outcome is a word or two, step the last finished one."""
+    manifest = run_dir.read_manifest()
+    manifest.update(outcome=outcome, step=step, exit_code=exit_code, ended=now())
+    write_json(run_dir.manifest, manifest)
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
+
+
+def versions() -> Dict[str, str]:
+    """Version of Python and of every installed package, by name in lower case."""
+    import pkg_resources
+
+    found = {package.project_name.lower(): package.version for package in pkg_resources.working_set}
+    return dict(found, python=platform.python_version())
+
+
+def api() -> Optional[Dict[str, Any]]:
+    """The API that is imported here: its commit, the patches in it, and how many of its files are neither's.
+
+    `commit` is that of the package we fetch; a checkout of the user's own has files that differ.
+    """
+    spec = importlib.util.find_spec("object_detection")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    root = os.path.dirname(list(spec.submodule_search_locations)[0])
+    record = read_json(os.path.join(root, tree.RECORD)) or {}
+    patches = record.get("patches", [])
+    return {
+        "commit": source.COMMIT,
+        "patches": patches,
+        "patches_left_out": [name for name in object_detection_patches.PATCHES if name not in patches],
+        "changed_files": sorted(set(source.changed_files(root)) - set(record.get("files", {}))),
+    }
+
+
+def code() -> Optional[Dict[str, Any]]:
+    """What this code is: the commit of its checkout, or what its image was built from; None where neither is known."""
+    built = read_json(os.path.join(PROJECT_DIR, BUILD))
+    if built is not None or not os.path.exists(os.path.join(PROJECT_DIR, ".git")):
+        return built
+    try:
+        commit = _git("rev-parse", "HEAD").strip()
+        return {"commit": commit, "changed": sorted(line[3:] for line in _git("status", "--porcelain").splitlines())}
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(*arguments):
+    return subprocess.check_output(
+        ["git", "-C", PROJECT_DIR] + list(arguments), stderr=subprocess.DEVNULL, universal_newlines=True, timeout=10
+    )
+
+
+def _dataset(dataset):
+    splits = dataset.description["splits"]
+    return {
+        "name": dataset.name,
+        "folder": dataset.folder,
+        "classes": list(dataset.classes),
+        "shards": {name: split["shards"] for name, split in splits.items()},
+    }
+
+
+def _driver_and_names():
+    host = gpus.look()
+    return {"driver": host.driver, "gpus": [gpu.name for gpu in host.gpus]}
+
+
+def _earlier(manifest):
+    """One entry for each earlier start in this RUN_DIR: when, from which step to which, and how it ended."""
+    if not manifest:
+        return []
+    kept = ("started", "ended", "start_step", "step", "outcome", "exit_code", "code", "devices")
+    return manifest.get("earlier", []) + [{name: manifest[name] for name in kept if name in manifest}]

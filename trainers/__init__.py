@@ -1,1 +1,0 @@
-"""Training, evaluation and what a run leaves behind. Modules that need TensorFlow are imported late, by entrypoint."""
