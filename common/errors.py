@@ -1,5 +1,7 @@
 """The exceptions people are meant to see: what is wrong, what to do, and the documented exit code."""
 
+from typing import List, Optional
+
 FAILED = 1
 SETTINGS_REFUSED = 2
 PREFLIGHT_FAILED = 3
@@ -13,31 +15,35 @@ class Refused(Exception):
     Args:
         what: one sentence that says what is wrong.
         do: one sentence that says what to do about it.
-        code: process exit code; see the table in the README.
+        code: process exit code; see the table in the README. None leaves that of the class.
     """
 
-    def __init__(self, what, do, code=SETTINGS_REFUSED):
-        super(Refused, self).__init__(f"{what} {do}")
+    code = SETTINGS_REFUSED
+
+    def __init__(self, what: str, do: str, code: Optional[int] = None):
+        super(Refused, self).__init__(what, do)
         self.what = what
         self.do = do
-        self.code = code
+        if code is not None:
+            self.code = code
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.do}"
 
 
 class DataError(Refused):
     """The data, the disk or the network is not as needed."""
 
-    def __init__(self, what, do, code=PREFLIGHT_FAILED):
-        super(DataError, self).__init__(what, do, code)
+    code = PREFLIGHT_FAILED
 
 
 class UsageError(DataError):
     """What was asked for does not make sense, whatever the data is."""
 
-    def __init__(self, what, do):
-        super(UsageError, self).__init__(what, do, SETTINGS_REFUSED)
+    code = SETTINGS_REFUSED
 
 
-def refuse_arguments(command, arguments):
+def refuse_arguments(command: str, arguments: List[str]) -> None:
     """For commands that take none: raises Refused where there are any."""
     if arguments:
         raise Refused(

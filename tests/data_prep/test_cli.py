@@ -172,8 +172,8 @@ def test_a_shard_that_does_not_reach_the_disk_is_told_and_leaves_the_older_datas
 
 def test_the_processes_of_a_killed_run_end_with_it(raw, tmp_path):
     code = (
-        "import sys, time; from data_prep import pictures; load = pictures.load\n"
-        "pictures.load = lambda data, damaged: time.sleep(2) or load(data, damaged)\n"
+        "import sys, time; from data_prep.images import normalize; load = normalize.load\n"
+        "normalize.load = lambda data, damaged: time.sleep(2) or load(data, damaged)\n"
         "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))"
     )
     run = subprocess.Popen(
@@ -214,8 +214,8 @@ def test_two_runs_at_once_wait_for_each_other(raw, tmp_path):
 
 def test_a_worker_that_is_killed_ends_the_run_with_a_sentence(raw, tmp_path):
     code = (
-        "import os, signal, sys; from data_prep import pets, pictures\n"
-        "pictures.load = lambda data, damaged: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal, sys; from data_prep.formats import pets; from data_prep.images import normalize\n"
+        "normalize.load = lambda data, damaged: os.kill(os.getpid(), signal.SIGKILL)\n"
         "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))"
     )
     arguments = ["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "2"]

@@ -269,8 +269,8 @@ def test_boxes_are_counted_by_their_size_at_the_input(tmp_path):
 def test_memory_stays_flat(tmp_path):
     """Four times the records may cost little more than the 32 bytes that are remembered of each."""
     code = (
-        "import resource, sys; from data_prep import scan, sources\n"
-        "scan.scan(sources.find(sys.argv[1:]), scan.Options(decode=0))\n"
+        "import resource, sys; from data_prep.check import inputs, scan\n"
+        "scan.scan(inputs.find(sys.argv[1:]), scan.Options(decode=0))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
 

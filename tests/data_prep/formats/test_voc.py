@@ -213,7 +213,7 @@ def test_a_class_that_appears_while_others_are_converted_stops_the_run(folder, t
     plan = voc.plan(str(folder.root), "mine", voc.Options(shards=1))
     folder.xml("x.xml", ("bird", 1, 1, 9, 9))
     with pytest.raises(DataError, match="The class bird appeared"):
-        voc.preparation.prepare(lambda: plan, str(tmp_path / "out"))
+        voc.base.prepare(lambda: plan, str(tmp_path / "out"))
     assert os.listdir(str(tmp_path / "out")) == []
 
 

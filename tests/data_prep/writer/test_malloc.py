@@ -12,11 +12,11 @@ from data_prep.writer import dataset, malloc, shard_workers
 # Three buffers as those of a picture with a mask, as often as in a shard of 300. A page is 4 KiB.
 COUNT_FAULTS = """
 import ctypes, resource, sys
-from data_prep import heap
+from data_prep.writer import malloc
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
 if sys.argv[1] == "kept":
-    heap.keep_freed()
+    malloc.keep_freed()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(300):
     held = [libc.malloc(190000) for _ in range(3)]
