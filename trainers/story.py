@@ -5,7 +5,7 @@ import json
 import math
 import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from trainers import evaluation
 from trainers import run_dir as runs
@@ -15,7 +15,7 @@ from trainers.files import read_json
 NUMBERS = ("loss", "learning_rate", "images_per_sec", "input_wait_secs", "time")
 RUNNING = "running"
 GOOD, BAD, OPEN = "good", "bad", "open"
-# By the outcome in run.json: what to say of it, and its colour.
+# By the outcome in run.json: the words for it, and its colour.
 OUTCOMES = {
     "finished": ("Finished", GOOD),
     "stopped early": ("Stopped early", GOOD),
@@ -48,7 +48,7 @@ class Story(NamedTuple):
 
     manifest: run.json. records: of metrics.jsonl, steps ascending. unreadable: lines of it that are none.
     evaluations: entries of eval/metrics.json, steps ascending. best: the entry whose checkpoint is kept, None
-    without one. running: a training holds the lock. drawing: PNG bytes of example pictures, b"" without;
+    without one. running: a training holds the lock. drawing: PNG bytes of example images, b"" without;
     drawn_step: their step.
     """
 
@@ -63,10 +63,14 @@ class Story(NamedTuple):
     drawn_step: Optional[int]
 
 
-def read(run_dir):
-    """The Story of a run. Raises Refused."""
-    told = read_json(os.path.join(run_dir, runs.MANIFEST))
-    if not isinstance(told, dict):
+def read(run_dir: str) -> Story:
+    """The Story of a run.
+
+    Raises:
+        Refused: there is no run, or a file of it is damaged.
+    """
+    manifest = read_json(os.path.join(run_dir, runs.MANIFEST))
+    if not isinstance(manifest, dict):
         raise Refused(f"{run_dir} holds no run (no {runs.MANIFEST} in it).", "Name the folder of a run.")
     records, unreadable = _records(os.path.join(run_dir, runs.METRICS))
     measured = read_json(os.path.join(run_dir, evaluation.FOLDER, evaluation.METRICS)) or {}
@@ -75,7 +79,7 @@ def read(run_dir):
     drawing, step = _drawing(os.path.join(run_dir, evaluation.FOLDER), best, entries)
     return Story(
         run_dir,
-        told,
+        manifest,
         records,
         unreadable,
         sorted(entries, key=lambda entry: entry["step"]),
@@ -87,7 +91,7 @@ def read(run_dir):
 
 
 def _drawing(folder, best, entries):
-    """(PNG bytes, step) of the best evaluation's example pictures, else of the last one's."""
+    """(PNG bytes, step) of the best evaluation's example images, else of the last one's."""
     for name, drawn in ((evaluation.BEST_DRAWING, best), (evaluation.DRAWING, entries[-1:])):
         try:
             with open(os.path.join(folder, name), "rb") as file:
@@ -100,7 +104,7 @@ def _drawing(folder, best, entries):
 
 
 def _records(path):
-    """(list of Record, how many lines are none). Where a training was gone on with, what it repeated counts once.
+    """(list of Record, how many lines are none). Where a training was resumed, what it repeated counts once.
 
     A killed process may leave half a line at the end.
     """
@@ -122,45 +126,48 @@ def _records(path):
 
 def _record(line):
     try:
-        told = json.loads(line)
-        step = number(told["step"])
+        values = json.loads(line)
+        step = number(values["step"])
     except (ValueError, TypeError, KeyError):
         return None
-    gpus = told.get("gpus")
-    gpus = (
-        [(number(gpu.get("percent")), number(gpu.get("memory_mib"))) for gpu in gpus if isinstance(gpu, dict)]
-        if isinstance(gpus, list)
-        else []
-    )
-    losses = told.get("losses")
-    losses = {name: number(value) for name, value in losses.items()} if isinstance(losses, dict) else {}
-    return (
-        None
-        if step is None
-        else Record(int(step), *[number(told.get(name)) for name in NUMBERS], gpus=gpus, losses=losses)
-    )
+    if step is None:
+        return None
+    numbers = {name: number(values.get(name)) for name in NUMBERS}
+    return Record(step=int(step), gpus=_gpus(values.get("gpus")), losses=_losses(values.get("losses")), **numbers)
 
 
-def number(value):
+def _gpus(found):
+    if not isinstance(found, list):
+        return []
+    return [(number(gpu.get("percent")), number(gpu.get("memory_mib"))) for gpu in found if isinstance(gpu, dict)]
+
+
+def _losses(found):
+    return {name: number(value) for name, value in found.items()} if isinstance(found, dict) else {}
+
+
+def number(value: Any) -> Any:
+    """The value where it is a finite number, else None."""
     is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     return value if is_one else None
 
 
-def outcome(story):
-    """(what to say, GOOD, BAD or OPEN) of how the run ended."""
-    told = str(story.manifest.get("outcome", ""))
-    if told == RUNNING:
+def outcome(story: Story) -> Tuple[str, str]:
+    """(the outcome in words, GOOD, BAD or OPEN) of a run."""
+    written = str(story.manifest.get("outcome", ""))
+    if written == RUNNING:
         return ("Running", OPEN) if story.running else ("Killed", BAD)
-    return OUTCOMES.get(told, (told or "Unknown", OPEN))
+    return OUTCOMES.get(written, (written or "Unknown", OPEN))
 
 
-def last_step(story):
+def last_step(story: Story) -> Optional[int]:
+    """The step that the run came to; None where that was not written down."""
     steps = [story.manifest.get("step")] + [record.step for record in story.records[-1:]]
     steps = [step for step in steps if isinstance(step, int)]
     return max(steps) if steps else None
 
 
-def wait_shares(story):
+def wait_shares(story: Story) -> List[Optional[float]]:
     """Percent of a step's time that it waits for its input, of each record; None where it is not known."""
     batch = config_value(story.manifest, "batch_size")
     return [
@@ -171,41 +178,45 @@ def wait_shares(story):
     ]
 
 
-def all_starts(told):
-    return [start for start in told.get("earlier") or [] if isinstance(start, dict)] + [told]
+def all_starts(manifest: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """What run.json holds of each start in the folder, the last one's at the end."""
+    return [start for start in manifest.get("earlier") or [] if isinstance(start, dict)] + [manifest]
 
 
-def secs(start):
+def secs(start: Dict[str, Any]) -> Optional[float]:
+    """How long a start took; None where its end was not written down."""
     began, ended = time_of(start.get("started")), time_of(start.get("ended"))
     return (ended - began).total_seconds() if began and ended else None
 
 
-def time_of(text):
+def time_of(text: Any) -> Optional[datetime.datetime]:
+    """A time of run.json; None where it is none."""
     try:
         return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S%z")
     except (TypeError, ValueError):
         return None
 
 
-def field(told, *names):
+def field(value: Any, *names: str) -> Any:
+    """What a value of JSON holds under names within names; None where there is nothing."""
     for name in names:
-        told = told.get(name) if isinstance(told, dict) else None
-    return told
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
-def extractor(told):
+def extractor(manifest: Dict[str, Any]) -> Optional[str]:
     """The feature extractor's type in the effective config."""
-    match = re.search(r'feature_extractor \{\s*type: "([^"]*)"', "\n".join(map(str, told.get("config") or [])))
-    return match and match.group(1)
+    match = re.search(r'feature_extractor \{\s*type: "([^"]*)"', "\n".join(map(str, manifest.get("config") or [])))
+    return match.group(1) if match else None
 
 
-def config_value(told, name):
+def config_value(manifest: Dict[str, Any], name: str) -> Optional[int]:
     """An integer of the effective config's train_config; None where there is none."""
     inside = False
-    for line in map(str, told.get("config") or []):
+    for line in map(str, manifest.get("config") or []):
         if not line.startswith(" "):
             inside = line.startswith("train_config {")
-        match = re.match(r"  %s: (\d+)$" % name, line)
+        match = re.match(rf"  {name}: (\d+)$", line)
         if inside and match:
             return int(match.group(1))
     return None
