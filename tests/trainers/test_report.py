@@ -164,7 +164,7 @@ def refusal(run):
 
 
 class TestMetrics(object):
-    def test_what_a_resumed_training_repeated_counts_once_and_as_it_was_gone_on_from(self, write):
+    def test_what_a_resumed_training_repeated_counts_once_and_as_it_was_resumed_from(self, write):
         run = write(
             records=[
                 record(1, 9.0),
@@ -221,7 +221,7 @@ class TestMetrics(object):
 
 class TestOutcome(object):
     @pytest.mark.parametrize(
-        "changes, said",
+        "changes, words",
         [
             ({}, "Finished"),
             ({"outcome": "stopped early"}, "Stopped early"),
@@ -233,10 +233,10 @@ class TestOutcome(object):
             ({"outcome": "running"}, "Killed"),
         ],
     )
-    def test_each_is_said(self, changes, said, write):
-        told = story.read(str(write(changes)))
-        assert story.outcome(told)[0] == said
-        assert f"exit code {changes.get('exit_code', 0)}" in report.page(told) or said == "Killed"
+    def test_each_is_said(self, changes, words, write):
+        found = story.read(str(write(changes)))
+        assert story.outcome(found)[0] == words
+        assert f"exit code {changes.get('exit_code', 0)}" in report.page(found) or words == "Killed"
 
     def test_a_training_that_goes_on_is_not_called_killed(self, write):
         run = write({"outcome": "running", "ended": None, "exit_code": None, "step": None}, [record(7)])
@@ -285,17 +285,55 @@ class TestEvaluations(object):
     @pytest.mark.parametrize(
         "names, step", [(["detections.png"], 200), (["detections.png", "best_detections.png"], 100), ([], None)]
     )
-    def test_the_pictures_are_those_of_the_step_that_is_said(self, names, step, write):
+    def test_the_images_are_those_of_the_step_that_is_said(self, names, step, write):
         run = write(evaluations=[entry(100, 0.6), entry(200, 0.5)], best_step=100)
         for name in names:
             (run / "eval" / name).write_bytes(b"\x89PNG")
         page = page_of(run)
         images = [attributes["src"] for tag, attributes in page.elements if tag == "img"]
         assert images == (["data:image/png;base64,iVBORw=="] if step else [])
-        assert (f"Pictures, step {step}" in page.text) == bool(step)
+        assert (f"Images, step {step}" in page.text) == bool(step)
 
     def test_evaluations_of_before_the_classes_were_written_down_are_shown(self, write):
         page_of(write(evaluations=[{"step": 3, "metrics": {BOXES: 0.5}}]))
+
+
+# What would become an element, a value or a statement, were it not escaped or were it taken for a template.
+HOSTILE = (
+    """</script></pre></title></style><script>alert(1)</script><b a='1' c="2">&amp;{{ 7 * 7 }}{% raw %}{# no #}%}$x$"""
+)
+# By the field that holds it: what `write` takes.
+OUTSIDE = {
+    "folder": lambda text: {"folder": text},
+    "outcome": lambda text: {"changes": {"outcome": text}},
+    "an earlier outcome": lambda text: {"changes": {"earlier": [{"outcome": text}]}},
+    "exit code": lambda text: {"changes": {"exit_code": text}},
+    "command": lambda text: {"changes": {"command": text}},
+    "trainer": lambda text: {"changes": {"settings": {"trainer": text}}},
+    "setting": lambda text: {"changes": {"settings": {"run_dir": text}}},
+    "config's name": lambda text: {"changes": {"config_file": text}},
+    "config line": lambda text: {"changes": {"config": CONFIG + [text]}},
+    "feature extractor": lambda text: {"changes": {"config": ['feature_extractor { type: "' + text + '"']}},
+    "change in the config": lambda text: {"changes": {"config_changes": [text]}},
+    "dataset": lambda text: {"changes": {"dataset": {"name": text}}},
+    "dataset's folder": lambda text: {"changes": {"dataset": {"folder": text}}},
+    "class": lambda text: {"changes": {"dataset": {"classes": [text]}}},
+    "split": lambda text: {"changes": {"dataset": {"shards": {text: []}}}},
+    "record file": lambda text: {"changes": {"dataset": {"shards": {"train": [{"file": text}]}}}},
+    "checksum": lambda text: {"changes": {"dataset": {"shards": {"train": [{"sha256": text}]}}}},
+    "device": lambda text: {"changes": {"devices": {"used": [text]}}},
+    "GPU": lambda text: {"changes": {"devices": {"gpus": [text]}}},
+    "driver": lambda text: {"changes": {"devices": {"driver": text}}},
+    "machine": lambda text: {"changes": {"host": {"machine": text}}},
+    "commit": lambda text: {"changes": {"code": {"commit": text}}},
+    "API": lambda text: {"changes": {"api": {"commit": text}}},
+    "package": lambda text: {"changes": {"versions": {text: "1"}}},
+    "version": lambda text: {"changes": {"versions": {"numpy": text}}},
+    "weights": lambda text: {"evaluations": [entry(1, 0.5, weights=text)]},
+    "number of images": lambda text: {"evaluations": [entry(1, 0.5, images=text)]},
+    "measured class": lambda text: {"evaluations": [entry(1, 0.5, per_class_ap={text: 0.5})]},
+    "chart label": lambda text: {"records": [record(1, losses={"Loss/a": 1.0, "Loss/" + text: 2.0})]},
+}
 
 
 class TestSafety(object):
@@ -333,6 +371,21 @@ class TestSafety(object):
         assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
         assert '<b>"run"&' in page.texts and " ".join(evil.split()) in page.texts
 
+    @pytest.mark.parametrize("field", sorted(OUTSIDE))
+    def test_text_of_others_is_shown_as_it_is_and_changes_nothing_else(self, field, write):
+        text = HOSTILE
+        if field == "folder":
+            text = text.replace("/", "")
+        elif field == "feature extractor":
+            text = text.replace('"', "")
+        elif field == "chart label":
+            # What stands before the last slash common to all labels is left out.
+            text = text.replace("Loss/", "")
+        page = page_of(write(**OUTSIDE[field](text)))
+        assert text in page.text
+        harmless = page_of(write(**dict(OUTSIDE[field]("harmless"), folder="harmless")))
+        assert [tag for tag, _ in page.elements] == [tag for tag, _ in harmless.elements]
+
     def test_nothing_is_fetched(self, write):
         run = write(records=[record(step, 20.0 / step) for step in range(1, 100)], evaluations=[entry(2, 0.5)])
         (run / "eval" / "detections.png").write_bytes(b"\x89PNG")
@@ -358,8 +411,8 @@ class TestCommand(object):
     def test_it_needs_no_tensorflow(self, write, api_dir, project_dir):
         run = write(records=[record(1), record(2)])
         code = (
-            "import sys, entrypoint; code = entrypoint.main(['report']); "
-            "sys.exit(code or 9 * ('tensorflow' in sys.modules))"
+            "import sys, entrypoint, trainers.report; early = 'jinja2' in sys.modules; "
+            "code = entrypoint.main(['report']); sys.exit(code or 9 * ('tensorflow' in sys.modules) or 8 * early)"
         )
         done = subprocess.run(
             [sys.executable, "-c", code],
@@ -398,6 +451,24 @@ class TestCommand(object):
         assert refusal(run) == (3, f"{run / 'report.html'} cannot be written: No space left on device.")
         assert (run / "report.html").read_bytes() == before
         assert [name for name in os.listdir(str(run)) if name.endswith(".tmp")] == []
+
+
+class TestCharts(object):
+    def test_a_chart_has_the_colours_of_the_page_and_its_labels_are_left_alone(self):
+        lines = [charts.Line(f"{charts.INK} font-family:x; {number}", [1, 2], [1.0, 3.0]) for number in range(6)]
+        drawn = charts.svg(charts.Chart('Loss "<&', lines), 2, resumed=[1])
+        texts = Page(drawn).texts
+        assert [text for text in texts if charts.INK in text] == [line.label for line in lines]
+        assert drawn.count(charts.INK) == len(lines) and "font-family" not in drawn.replace(charts.INK + " font", "")
+        assert not [colour for colour in (charts.GRID,) + charts.SERIES if colour in drawn]
+        for name in ("currentColor", "var(--grid)", "var(--series-1)", "var(--series-6)"):
+            assert name in drawn
+        assert Page(drawn).elements[0][1]["aria-label"] == 'Loss "<&'
+
+    @pytest.mark.parametrize("text", ["a\x00b", "a\x1bb", "a\ud800b", "a\uffffb"])
+    def test_a_label_that_xml_cannot_hold_is_drawn_with_a_replacement(self, text):
+        lines = [charts.Line(text, [1], [1.0])]
+        assert "a\ufffdb" in Page(charts.svg(charts.Chart("Loss", lines), 1)).texts
 
 
 def test_many_values_are_drawn_as_means_of_neighbours_and_few_as_they_are():
