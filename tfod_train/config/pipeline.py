@@ -9,7 +9,7 @@ import difflib
 import math
 import os
 import re
-from typing import Any, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple
 
 from google.protobuf import text_format
 from object_detection.protos import input_reader_pb2, pipeline_pb2
@@ -76,6 +76,43 @@ def parse(path):
     if not config.model.WhichOneof("model"):
         raise Refused(f"{path} names no model.", "A pipeline config has model, train_config and input readers.")
     return config
+
+
+def from_lines(lines: Any) -> Any:
+    """TrainEvalPipelineConfig of the lines of a text proto, as run.json holds it; None where they are none.
+
+    Fields that this API does not know, of a run made with another, are left out.
+    """
+    text = "\n".join(map(str, lines)) if isinstance(lines, list) else ""
+    try:
+        return text_format.Parse(text, pipeline_pb2.TrainEvalPipelineConfig(), allow_unknown_field=True)
+    except text_format.ParseError:
+        return None
+
+
+def values(message: Any, prefix: str = "") -> Dict[str, str]:
+    """Texts of all fields that are set, by dotted path; the n-th of the messages of one name is name[n], from 1 on."""
+    found = {}  # type: Dict[str, str]
+    for field, value in message.ListFields():
+        name = prefix + field.name
+        many = field.label == field.LABEL_REPEATED
+        if field.message_type is None:
+            found[name] = ", ".join(_text(field, one) for one in (value if many else [value]))
+            continue
+        for number, one in enumerate(value if many else [value]):
+            found.update(values(one, f"{name}[{number}]." if number else name + "."))
+    return found
+
+
+def _text(field, value):
+    """A value as a text proto has it."""
+    if field.enum_type is not None:
+        return field.enum_type.values_by_number[value].name
+    if field.type == field.TYPE_STRING:
+        return f'"{value}"'
+    if field.type == field.TYPE_BOOL:
+        return "true" if value else "false"
+    return f"{value:.8g}" if isinstance(value, float) else str(value)
 
 
 def _where_it_fails(error):

@@ -121,18 +121,19 @@ def test_a_shard_of_other_content_is_a_difference():
     assert diff.differences(of("1"), of("1")) == []
 
 
+@pytest.mark.usefixtures("protos")
 def test_fields_of_repeated_messages_are_told_apart():
     def of(*steps):
-        return {
-            "config": ["a {"]
-            + [line for step in steps for line in ("  schedule {", f"    step: {step}", "  }")]
-            + ["}"]
-        }
+        schedule = " ".join(f"schedule {{ step: {step} }}" for step in steps)
+        rate = f"learning_rate {{ manual_step_learning_rate {{ {schedule} }} }}"
+        return {"config": ["train_config {", f"  optimizer {{ adam_optimizer {{ {rate} }} }}", "}"]}
 
-    assert diff.differences(of(1, 2), of(1, 3, 4)) == [
-        ("config.a.schedule[1].step", "2", "3"),
-        ("config.a.schedule[2].step", diff.ABSENT, "4"),
+    found = diff.differences(of(1, 2), of(1, 3, 4))
+    assert [(name.rpartition("rate.")[2], one, other) for name, one, other in found] == [
+        ("schedule[1].step", "2", "3"),
+        ("schedule[2].step", diff.ABSENT, "4"),
     ]
+    assert all(name.startswith("config.train_config.optimizer.adam_optimizer.learning_rate.") for name, _, _ in found)
 
 
 @pytest.mark.parametrize(
