@@ -184,7 +184,7 @@ def judge(trainer, count, kind, steps, first, second, one, floor):
         ),
         Check(
             trainer,
-            "evaluates every picture",
+            "evaluates every image",
             bool(last) and last["images"] == last["images_expected"] > 0,
             "{} of {} at step {}".format(last.get("images"), last.get("images_expected"), last.get("step")),
         ),

@@ -22,4 +22,4 @@ def read_json(path, cure="Move it away, or take it from a backup."):
     except FileNotFoundError:
         return None
     except ValueError:  # of json, or of text that is no UTF-8
-        raise Refused(f"{path} is damaged: it is no JSON.", cure, PREFLIGHT_FAILED)
+        raise Refused(f"{path} is damaged: it is not valid JSON.", cure, PREFLIGHT_FAILED)

@@ -168,7 +168,7 @@ def mounted(arguments, root):
     """The arguments of `detect` with absolute paths, and the options that show a container the same paths.
 
     Args:
-      arguments: as the user wrote them; what is no option's value is a picture.
+      arguments: as the user wrote them; what is no option's value is an image.
       root: the folder that relative paths start from.
     Returns:
       (arguments, options): the folder of --out is made, by the user who is going to own it.

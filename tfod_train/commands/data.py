@@ -5,7 +5,7 @@ import os
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 from tfod_train.config import dataset
 
-# Of the user's own pictures; what data_prep makes of them is trained on with DATASET=<the folder>.
+# Of the user's own images; what data_prep makes of them is trained on with DATASET=<the folder>.
 FORMATS = ("voc", "coco")
 
 

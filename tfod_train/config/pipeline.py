@@ -5,7 +5,6 @@ it by the clones itself, the patched input function by the replicas.
 """
 
 import copy
-import difflib
 import math
 import os
 import re
@@ -16,6 +15,7 @@ from object_detection.protos import input_reader_pb2, pipeline_pb2
 
 from common.errors import SETTINGS_REFUSED, Refused
 from common.project import PROJECT_DIR
+from common.text import nearest
 from tfod_train.checkpoints import model_zoo
 from tfod_train.config import determinism, input_buffers
 from tfod_train.trainer import TRAINERS
@@ -53,10 +53,10 @@ def find(settings, dataset_name):
             return path
     folder = os.path.join(PROJECT_DIR, "configs")
     there = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    near = difflib.get_close_matches(os.path.basename(named), there, n=1)
+    near = nearest(os.path.basename(named), there)
     raise Refused(
         f"PIPELINE_CONFIG={named} is not a file.",
-        f"Did you mean configs/{near[0]}?" if near else f"configs/ has {', '.join(there)}.",
+        f"Did you mean configs/{near}?" if near else f"configs/ has {', '.join(there)}.",
     )
 
 
@@ -124,9 +124,9 @@ def _where_it_fails(error):
     field = re.search(r'Message type "([\w.]+)" has no field named "(\w+)"', error)
     if field:
         known = pipeline_pb2.DESCRIPTOR.pool.FindMessageTypeByName(field.group(1)).fields_by_name
-        near = difflib.get_close_matches(field.group(2), list(known), n=1)
+        near = nearest(field.group(2), known)
         if near:
-            return what, f"Did you mean {near[0]}? Correct it there."
+            return what, f"Did you mean {near}? Correct it there."
     return what, "Correct it there."
 
 
@@ -223,13 +223,13 @@ def _use_dataset(config, wanted, changes):
         reader.label_map_path = dataset.label_map
         reader.shuffle = shuffle and reader.shuffle
     del config.eval_input_reader[1:]
-    # Every picture once: the API's readers repeat for ever unless told otherwise.
+    # Every image once: the API's readers repeat for ever unless told otherwise.
     config.eval_input_reader[0].num_epochs = 1
-    config.eval_input_reader[0].include_source_id = True  # finds the picture again for drawing
+    config.eval_input_reader[0].include_source_id = True  # finds the image again for drawing
     config.eval_config.num_examples = dataset.examples("val")
     config.eval_config.batch_size = 1
     config.eval_config.retain_original_images = True  # so that there is something to draw on
-    _set(config.eval_input_reader[0], "sample_1_of_n_examples", 1, changes, "every validation picture is evaluated")
+    _set(config.eval_input_reader[0], "sample_1_of_n_examples", 1, changes, "every validation image is evaluated")
     _use_most_boxes(config, wanted, changes)
     _use_masks(config, wanted, changes)
 
@@ -240,7 +240,7 @@ def _use_most_boxes(config, wanted, changes):
     # same name in train_config is not read by the API any more.)
     for reader in (config.train_input_reader, config.eval_input_reader[0]):
         if dataset.most_boxes > reader.max_number_of_boxes:
-            _set(reader, "max_number_of_boxes", dataset.most_boxes, changes, "a picture of the dataset has them")
+            _set(reader, "max_number_of_boxes", dataset.most_boxes, changes, "an image of the dataset has them")
 
 
 def _use_masks(config, wanted, changes):
@@ -427,18 +427,18 @@ def _refuse_unbatchable_shapes(config, devices):
     share = config.train_config.batch_size // devices.count
     padded, masks = resizer.keep_aspect_ratio_resizer.pad_to_max_dimension, _learns_masks(config)
     if padded and masks:
-        # The model resizes them once more beside a picture of one channel, which the padding of three refuses.
+        # The model resizes them once more beside an image of one channel, which the padding of three refuses.
         raise Refused(
             "The API cannot pad instance masks (pad_to_max_dimension in the config).",
-            f"Take it out, with BATCH_SIZE={devices.count} (one picture a device), or take fixed_shape_resizer.",
+            f"Take it out, with BATCH_SIZE={devices.count} (one image a device), or take fixed_shape_resizer.",
             SETTINGS_REFUSED,
         )
     if share > 1 and not padded:
         raise Refused(
-            "keep_aspect_ratio_resizer gives pictures of different sizes, which cannot share a batch of "
+            "keep_aspect_ratio_resizer gives images of different sizes, which cannot share a batch of "
             f"{share} a device.",
             f"Set {'fixed_shape_resizer' if masks else 'pad_to_max_dimension: true'} in the config, or "
-            f"BATCH_SIZE={devices.count} (one picture a device).",
+            f"BATCH_SIZE={devices.count} (one image a device).",
             SETTINGS_REFUSED,
         )
 

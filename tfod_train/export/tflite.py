@@ -46,7 +46,7 @@ def obstacle(config):
 
 
 def normalisation(config):
-    """(scale, offset) of each channel: the model sees pixel * scale + offset. Found with pictures of one colour.
+    """(scale, offset) of each channel: the model sees pixel * scale + offset. Found with images of one colour.
 
     Raises:
         Refused: what it does to a pixel is more than that.

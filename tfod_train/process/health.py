@@ -6,7 +6,7 @@ import tempfile
 import time
 
 PATH = os.path.join(tempfile.gettempdir(), "tfod-train-health.json")
-# Building the graph and compiling kernels for a new GPU takes minutes; a step or a picture takes seconds.
+# Building the graph and compiling kernels for a new GPU takes minutes; a step or an image takes seconds.
 FRESH_FOR_SECS = {"building": 1800, "training": 600, "evaluating": 120, "waiting": 300, "stalled": 0}
 
 

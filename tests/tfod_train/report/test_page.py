@@ -432,7 +432,7 @@ class TestCommand(object):
         assert refusal(tmp_path) == (2, f"{tmp_path} holds no run (no run.json in it).")
         run = write()
         (run / "run.json").write_text("{")
-        assert refusal(run) == (3, f"{run / 'run.json'} is damaged: it is no JSON.")
+        assert refusal(run) == (3, f"{run / 'run.json'} is damaged: it is not valid JSON.")
 
     @pytest.mark.parametrize("changes", [{"settings": [1]}, {"dataset": {"shards": 3}}, {"devices": "many"}])
     def test_what_no_training_wrote_is_said(self, changes, write):

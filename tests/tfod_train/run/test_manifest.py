@@ -138,7 +138,7 @@ def test_fields_of_repeated_messages_are_told_apart():
 
 @pytest.mark.parametrize(
     "content, words",
-    [(None, "is not there or is no run.json"), ("[1]", "is no run.json"), ("{", "is damaged: it is no JSON")],
+    [(None, "is not there or is no run.json"), ("[1]", "is no run.json"), ("{", "is damaged: it is not valid JSON")],
 )
 def test_what_is_no_manifest_is_refused_with_what_to_name(content, words, tmp_path):
     if content is not None:
