@@ -1,14 +1,12 @@
 """The command line: fetch, verify, apply, list and diff."""
 
 import argparse
-import importlib
 import os
 import shutil
 import signal
 import sys
 import textwrap
 
-import object_detection_patches
 from object_detection_patches import source, tree
 from object_detection_patches.errors import Refused, SourceError
 
@@ -130,7 +128,7 @@ def _diff(options):
 
 
 def _list(options):
-    patches = [importlib.import_module("object_detection_patches." + name) for name in object_detection_patches.PATCHES]
+    patches = tree.select()
     columns = shutil.get_terminal_size((140, 24)).columns
     if options.why:
         for patch in patches:

@@ -14,9 +14,9 @@ import os
 import re
 from typing import NamedTuple, Tuple
 
-import object_detection_patches
 from object_detection_patches import source
 from object_detection_patches.errors import PatchError, SourceError, WrongName
+from object_detection_patches.patches import PATCHES
 
 RECORD = ".patches.json"
 PRISTINE = ".pristine"
@@ -40,16 +40,15 @@ class Report(NamedTuple):
 
 def select(only=(), without=()):
     """The patch modules to apply, in order. Raises WrongName for a name that no patch has."""
-    names = object_detection_patches.PATCHES
     for name in list(only) + list(without):
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
+        if name not in PATCHES:
+            near = difflib.get_close_matches(name, PATCHES, n=1)
             raise WrongName(
                 f"There is no patch {name!r}.",
-                f"Did you mean {near[0]}?" if near else "Take one of: {}.".format(", ".join(names)),
+                f"Did you mean {near[0]}?" if near else f"Take one of: {', '.join(PATCHES)}.",
             )
-    chosen = [name for name in names if (not only or name in only) and name not in without]
-    return [importlib.import_module("object_detection_patches." + name) for name in chosen]
+    chosen = [name for name in PATCHES if (not only or name in only) and name not in without]
+    return [importlib.import_module("object_detection_patches.patches." + name) for name in chosen]
 
 
 def apply(root, patches):

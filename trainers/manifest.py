@@ -15,8 +15,8 @@ import time
 
 from google.protobuf import text_format
 
-import object_detection_patches
 from object_detection_patches import source, tree
+from object_detection_patches.patches import PATCHES
 from trainers import gpus
 from trainers.errors import SETTINGS_REFUSED, Refused
 from trainers.files import read_json, write_json
@@ -95,7 +95,7 @@ def api():
     return {
         "commit": source.COMMIT,
         "patches": patches,
-        "patches_left_out": [name for name in object_detection_patches.PATCHES if name not in patches],
+        "patches_left_out": [name for name in PATCHES if name not in patches],
         "changed_files": sorted(set(source.changed_files(root)) - set(record.get("files", {}))),
     }
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-import object_detection_patches
 from object_detection_patches import tree
+from object_detection_patches.patches import PATCHES
 
 pytestmark = pytest.mark.tensorflow
 
@@ -132,7 +132,7 @@ def test_the_input_is_decoded_augmented_and_padded_as_before(inputs):
 
 
 def test_the_diff_of_every_patch_is_small(pristine_api):
-    for name in object_detection_patches.PATCHES:
+    for name in PATCHES:
         (patch,) = tree.select(only=[name])
         lines = list(tree.diff(pristine_api, [patch]))
         edits = [line for line in lines if line.startswith("-") and not line.startswith("---")]

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-import object_detection_patches
+from object_detection_patches.patches import PATCHES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PARTS = ("*Symptom.*", "*Cause.*", "*What we do.*", "*Proven by*", "*Without it")
@@ -20,10 +20,10 @@ def sections():
 
 
 def test_every_patch_has_its_section_and_there_is_no_other(sections):
-    assert sorted(sections) == sorted(object_detection_patches.PATCHES)
+    assert sorted(sections) == sorted(PATCHES)
 
 
-@pytest.mark.parametrize("name", object_detection_patches.PATCHES)
+@pytest.mark.parametrize("name", PATCHES)
 def test_a_section_tells_symptom_cause_cure_proof_and_how_to_leave_the_patch_out(name, sections):
     assert [part for part in PARTS if sections.get(name, "").count(part) != 1] == []
     assert f"apply DIR --without {name}`" in sections[name]

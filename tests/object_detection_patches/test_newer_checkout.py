@@ -8,8 +8,8 @@ import tarfile
 
 import pytest
 
-import object_detection_patches
 from object_detection_patches import tree
+from object_detection_patches.patches import PATCHES
 
 pytestmark = pytest.mark.long
 
@@ -64,8 +64,8 @@ def read(root, path):
 
 def test_every_patch_finds_what_it_changes(checkout):
     root, written, _ = checkout
-    assert tree.verify(root).patches == object_detection_patches.PATCHES
-    for name in object_detection_patches.PATCHES:
+    assert tree.verify(root).patches == PATCHES
+    for name in PATCHES:
         (patch,) = tree.select(only=[name])
         for path in patch.FILES + patch.ADDS:
             assert {path, "slim/" + path} & set(written), name

@@ -1,6 +1,6 @@
 """Runs the tests of the patches once without each patch, and holds what fails against docs/patches.md.
 
-    .venv/bin/python tests/object_detection_patches/without_each.py [NAME...]
+    .venv/bin/python -m tests.object_detection_patches.without_each [NAME...]
 
 Some minutes a patch. Exits with 1 when a patch's removal fails no test, or one that its section does not name.
 """
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 from xml.etree import ElementTree
+
+from object_detection_patches.patches import PATCHES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -61,13 +63,10 @@ def is_named(test, section):
 
 
 def main():
-    sys.path.insert(0, ROOT)
-    import object_detection_patches
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="patches (default: all)")
     text, wrong = sections(), []
-    for name in parser.parse_args().names or object_detection_patches.PATCHES:
+    for name in parser.parse_args().names or PATCHES:
         ran, tests = failing(name)
         strangers = [test for test in tests if not is_named(test, text[name])]
         print(f"{name}: {len(tests)} of {ran} tests fail")
