@@ -9,7 +9,7 @@ import time
 
 import tensorflow.compat.v1 as tf
 
-COLLECTION = "picture_ids"  # as in the patch picture_ids_of_clones
+COLLECTION = "image_ids"  # as in the patch image_ids_of_clones
 UNKNOWN = "(no id found)"
 SEARCH_SECS = 60
 _AT_ONCE = 1000

@@ -16,11 +16,11 @@ PATCHES = (
     "seeded_input_map",
     "random_crop_takes_the_seed",
     "clones_dequeue_in_order",
-    "picture_ids_of_clones",
+    "image_ids_of_clones",
     "whole_batch_loss",
     "weight_decay_under_strategy",
     "clip_summed_gradient",
     "same_trained_variables",
-    "mine_every_picture",
+    "mine_every_image",
     "same_training_summaries",
 )

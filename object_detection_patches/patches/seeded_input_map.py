@@ -1,12 +1,12 @@
-"""Patch: in a seeded graph, the functions mapped over the input are seeded too and run one picture at a time."""
+"""Patch: in a seeded graph, the functions mapped over the input are seeded too and run one image at a time."""
 
 NAME = "seeded_input_map"
 CURES = "augmentation that differs from run to run although the graph has a seed"
 WHY = (
     "The input is mapped through legacy functions, which do not take over the graph's seed, so the random "
-    "operations of the augmentation start anywhere; and several pictures are mapped at once, so which picture "
+    "operations of the augmentation start anywhere; and several images are mapped at once, so which image "
     "gets which random number is decided by threads. Where the graph has a seed (tf_random_seed in RunConfig, "
-    "tf.set_random_seed) the functions now get one made from it and map one picture after the other. Without "
+    "tf.set_random_seed) the functions now get one made from it and map one image after the other. Without "
     "a seed nothing changes."
 )
 REPORTS = ()

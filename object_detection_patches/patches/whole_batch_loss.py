@@ -1,11 +1,11 @@
 """Patch: SSD's loss and the mask loss are those of the whole batch, on any number of devices."""
 
 NAME = "whole_batch_loss"
-CURES = "two devices take half of one device's step, or one that depends on how the pictures were dealt"
+CURES = "two devices take half of one device's step, or one that depends on how the images were dealt"
 WHY = (
-    "Trainers average the losses of their devices. SSD's is a sum over a device's pictures: without "
+    "Trainers average the losses of their devices. SSD's is a sum over a device's images: without "
     "normalize_loss_by_num_matches two devices take half the step of one. With it each device divides by "
-    "its own matches, so a picture weighs more beside pictures with few objects; the mask loss does the "
+    "its own matches, so an image weighs more beside images with few objects; the mask loss does the "
     "same. Both are now divided by what was counted on all devices: replicas sum their counts, also over "
     "machines, and the clones' losses are rescaled when all clones are built. Clones of several workers "
     "are asynchronous: each worker's batch stays its own. On one device nothing changes. A learning rate "

@@ -92,9 +92,9 @@ def test_the_clone_trainer_uses_the_session_and_the_loop_it_is_given(clones):
     assert {"saver", "number_of_steps", "init_fn", "summary_op", "is_chief"} <= set(clones["keywords"])
 
 
-def test_the_pictures_of_each_clone_are_known_and_the_loss_is_for_the_caller_to_judge(clones):
+def test_the_images_of_each_clone_are_known_and_the_loss_is_for_the_caller_to_judge(clones):
     assert "error" not in clones, clones["error"][-2000:]
-    assert clones["picture_ids"] == [["string", [2]], ["string", [2]]]
+    assert clones["image_ids"] == [["string", [2]], ["string", [2]]]
     assert clones["loss_checks"] == []
 
 

@@ -1,4 +1,4 @@
-"""One step from the same checkpoint with the same pictures ends the same on one device, replicas and clones.
+"""One step from the same checkpoint with the same images ends the same on one device, replicas and clones.
 
 The cases cover every pair of normalisation by matches, clipping, weight decay and optimizer for SSD, and each
 of these options for Faster R-CNN. Each fails with the patches left out that its options need (docs/patches.md).

@@ -1,5 +1,6 @@
 """A tree is patched as a whole or not at all, and can always be told from one that somebody edited."""
 
+import hashlib
 import json
 import os
 
@@ -11,6 +12,8 @@ from object_detection_patches.errors import PatchError, SourceError, WrongName
 MODEL_LIB = "object_detection/model_lib.py"
 TRAINER = "object_detection/legacy/trainer.py"
 ADDED = "object_detection/metrics/lvis_on_demand.py"
+IDS = "object_detection/utils/image_ids.py"
+IDS_EARLIER = "object_detection/utils/picture_ids.py"
 
 
 def test_every_patch_changes_its_files_and_nothing_else(small_tree, content):
@@ -135,6 +138,24 @@ def test_a_tree_made_by_another_version_of_a_patch_is_told_and_brought_up_to_dat
     assert tree.verify(str(small_tree)).outdated == (MODEL_LIB,)
     assert tree.apply(str(small_tree), tree.select()) == [MODEL_LIB]
     assert MODEL_LIB in tree.verify(str(small_tree)).patched
+
+
+def test_a_tree_with_the_earlier_name_of_a_patch_is_told_and_brought_up_to_date(small_tree, content):
+    """image_ids_of_clones was picture_ids_of_clones, and so were the names of the file that it adds and what is in it."""
+    tree.apply(str(small_tree), tree.select())
+    expected = content(small_tree)
+    record = json.loads((small_tree / tree.RECORD).read_text().replace("image_ids", "picture_ids"))
+    (small_tree / IDS).rename(small_tree / IDS_EARLIER)
+    for path in (TRAINER, IDS_EARLIER):
+        data = (small_tree / path).read_bytes().replace(b"image_ids", b"picture_ids")
+        (small_tree / path).write_bytes(data)
+        record["files"][path]["patched"] = hashlib.sha256(data).hexdigest()
+    (small_tree / tree.RECORD).write_text(json.dumps(record))
+    report = tree.verify(str(small_tree))
+    assert "picture_ids_of_clones" in report.patches
+    assert set(report.outdated) == set(record["files"]) and not set(report.foreign) & set(record["files"])
+    assert tree.apply(str(small_tree), tree.select()) == [TRAINER, IDS, IDS_EARLIER]
+    assert content(small_tree) == expected
 
 
 def test_a_patched_file_that_was_deleted_comes_back(small_tree):

@@ -1,4 +1,4 @@
-"""Takes one step from one checkpoint with the same four pictures on one device, two replicas and two clones.
+"""Takes one step from one checkpoint with the same four images on one device, two replicas and two clones.
 
 Arguments: a file for the results (a JSON object by case), and the cases, a JSON object: name -> {"model":
 "SSD" or "FASTER_RCNN", "changes": list of text protos merged into its pipeline config}. One device is the
@@ -111,7 +111,7 @@ def estimator_of(config, folder, strategy):
 
 
 def batches(build, config, batch_size):
-    """The pictures in order, as the API's input functions give them to the model function."""
+    """The images in order, as the API's input functions give them to the model function."""
     detector = build(is_training=True)
 
     def padded(example):

@@ -1,4 +1,4 @@
-"""Takes one step with the same four pictures on one device and on two worker processes that each get two of them.
+"""Takes one step with the same four images on one device and on two worker processes that each get two of them.
 
 Arguments: a file for the results (a JSON object: `moved`, `difference`, `where` and `unmatched` as in
 one_step.py, or `error`), and a case of one_step.py, a JSON object. The workers run this file too: with their
@@ -71,11 +71,11 @@ def work(case, folder):
     strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
     estimator, build = one_step.estimator_of(config, folder, strategy)
 
-    def pictures():
+    def input_fn():
         return one_step.batches(build, config, 2).skip(task).take(1)
 
     tf.estimator.train_and_evaluate(
-        estimator, tf.estimator.TrainSpec(pictures, max_steps=1), tf.estimator.EvalSpec(pictures)
+        estimator, tf.estimator.TrainSpec(input_fn, max_steps=1), tf.estimator.EvalSpec(input_fn)
     )
 
 

@@ -23,7 +23,7 @@ AUGMENTATIONS = {"brightness": "random_adjust_brightness {}", "crop": "random_cr
 
 
 def read(folder, augmentation, seed):
-    """Sums of the colors of each picture in three batches of eight."""
+    """Sums of the colors of each image in three batches of eight."""
     reader = (
         f"max_number_of_boxes: 3 shuffle: true num_readers: 1 tf_record_input_reader {{ input_path: '{folder}/records-*' "
         "}"
@@ -44,7 +44,7 @@ def read(folder, augmentation, seed):
 
 
 def parallel_calls(folder, seed):
-    """How many pictures the functions mapped over the input may work on at once."""
+    """How many images the functions mapped over the input may work on at once."""
     with tf.Graph().as_default() as graph:
         if seed is not None:
             tf.set_random_seed(seed)

@@ -1,4 +1,4 @@
-"""Detectors of two convolutions and four made-up pictures, for scenarios that compare one step of training.
+"""Detectors of two convolutions and four made-up images, for scenarios that compare one step of training.
 
 Everything but the convolutions (anchors, matching, losses, mining, the box predictors) is the API's own,
 built from a pipeline config by its model builder. Nothing is normalised over the batch or dropped at random.
@@ -111,7 +111,7 @@ def wants_masks(config):
 
 
 def examples(size, masks):
-    """Four pictures with 3, 2, 1 and 0 boxes, so that two devices have different numbers of matches.
+    """Four images with 3, 2, 1 and 0 boxes, so that two devices have different numbers of matches.
 
     size: pixels a side. masks: whether to give masks. Returns a list of dicts as the API's decoder makes.
     """

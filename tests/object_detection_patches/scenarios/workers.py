@@ -33,7 +33,7 @@ MODEL = """
 
 
 def write_records(folder):
-    """A picture of 8 x 8 pixels of all colors with one box, again and again; a source id is its file and place in it."""
+    """An image of 8 x 8 pixels of all colors with one box, again and again; a source id is its file and place in it."""
 
     def text(value):
         return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
@@ -48,14 +48,14 @@ def write_records(folder):
     box["image/object/class/label"] = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
     with tf.Graph().as_default(), tf.Session() as session:
         pixels = tf.cast(tf.reshape(tf.range(8 * 8 * 3), [8, 8, 3]), tf.uint8)
-        picture = session.run(tf.image.encode_png(pixels))
+        image = session.run(tf.image.encode_png(pixels))
     for number in range(FILES):
         with tf.python_io.TFRecordWriter(os.path.join(folder, f"records-{number}")) as writer:
             for place in range(RECORDS):
                 feature = dict(
                     box,
                     **{
-                        "image/encoded": text(picture),
+                        "image/encoded": text(image),
                         "image/format": text(b"png"),
                         "image/source_id": text(b"%d-%d" % (number, place)),
                     },
@@ -64,7 +64,7 @@ def write_records(folder):
 
 
 def read(folder, worker, workers, shuffle, files="*", batch=3):
-    """(source ids in the order they come, pictures in the first batch) for one of so many workers."""
+    """(source ids in the order they come, images in the first batch) for one of so many workers."""
     reader = (
         f"max_number_of_boxes: 3 include_source_id: true num_epochs: 1 shuffle: {str(shuffle).lower()} "
         f"num_readers: 2 tf_record_input_reader {{ input_path: '{folder}/records-{files}' }}"

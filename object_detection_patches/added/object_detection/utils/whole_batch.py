@@ -1,8 +1,8 @@
 """Losses that mean the same on any number of devices.
 
 Added to the API by the tfod-train patch whole_batch_loss. Trainers take the mean of their devices' losses.
-That is the loss of the whole batch only for losses that are themselves means over pictures. A loss that is a
-sum over a device's pictures, divided by what was counted on that device (SSD: its matches), has to be
+That is the loss of the whole batch only for losses that are themselves means over images. A loss that is a
+sum over a device's images, divided by what was counted on that device (SSD: its matches), has to be
 divided by what was counted on all devices, and multiplied by their number.
 """
 
@@ -21,7 +21,7 @@ def sums(losses, count):
     """Makes of a device's losses those whose mean over replicas is the whole batch's; notes them for clones.
 
     Args:
-      losses: dict of scalar tensors, each a sum over the device's pictures divided by max(count, 1).
+      losses: dict of scalar tensors, each a sum over the device's images divided by max(count, 1).
       count: scalar, what was counted on the device (a tensor, or 0. for losses that are plain sums).
 
     Returns:

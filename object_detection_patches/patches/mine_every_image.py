@@ -1,11 +1,11 @@
-"""Patch: Faster R-CNN's hard example miner looks at every picture of a batch."""
+"""Patch: Faster R-CNN's hard example miner looks at every image of a batch."""
 
-NAME = "mine_every_picture"
-CURES = "with hard_example_miner Faster R-CNN's second stage learns from one picture of each device alone"
+NAME = "mine_every_image"
+CURES = "with hard_example_miner Faster R-CNN's second stage learns from one image of each device alone"
 WHY = (
-    "The loop over a batch's pictures returns in its first turn, so with a hard_example_miner the box "
-    "classifier's loss is that of the first picture alone, divided by the number of pictures: the more "
-    "devices, the more pictures count. Every picture is now mined, and their losses are added, as "
+    "The loop over a batch's images returns in its first turn, so with a hard_example_miner the box "
+    "classifier's loss is that of the first image alone, divided by the number of images: the more "
+    "devices, the more images count. Every image is now mined, and their losses are added, as "
     "without a miner."
 )
 REPORTS = ()
@@ -20,7 +20,7 @@ def transform(path, file):
     file.replace_expression(
         "self._unpad_proposals_and_apply_hard_mining(proposal_boxlists, second_stage_loc_losses, "
         "second_stage_cls_losses, num_proposals)",
-        "mining.of_every_picture(self._unpad_proposals_and_apply_hard_mining, proposal_boxlists, "
+        "mining.of_every_image(self._unpad_proposals_and_apply_hard_mining, proposal_boxlists, "
         "second_stage_loc_losses, second_stage_cls_losses, num_proposals)",
         inside=function,
     )
