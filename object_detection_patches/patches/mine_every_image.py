@@ -1,20 +1,14 @@
 """Patch: Faster R-CNN's hard example miner looks at every image of a batch."""
 
-NAME = "mine_every_image"
-CURES = "with hard_example_miner Faster R-CNN's second stage learns from one image of each device alone"
-WHY = (
-    "The loop over a batch's images returns in its first turn, so with a hard_example_miner the box "
-    "classifier's loss is that of the first image alone, divided by the number of images: the more "
-    "devices, the more images count. Every image is now mined, and their losses are added, as "
-    "without a miner."
-)
-REPORTS = ()
-FILES = ("object_detection/meta_architectures/faster_rcnn_meta_arch.py",)
-ADDS = ("object_detection/utils/mining.py",)
+from typing import TYPE_CHECKING
+
+from object_detection_patches.patch import Patch
+
+if TYPE_CHECKING:
+    from object_detection_patches.edits import File
 
 
-def transform(path, file):
-    """Edits object_detection/meta_architectures/faster_rcnn_meta_arch.py."""
+def transform(path: str, file: "File") -> None:
     function = "FasterRCNNMetaArch._loss_box_classifier"
     file.insert_first("from object_detection.utils import mining", function)
     file.replace_expression(
@@ -24,3 +18,21 @@ def transform(path, file):
         "second_stage_loc_losses, second_stage_cls_losses, num_proposals)",
         inside=function,
     )
+
+
+PATCH = Patch(
+    name="mine_every_image",
+    symptom="Faster R-CNN with a `hard_example_miner` learns its second stage from one image of each device's batch.",
+    cause=(
+        "The loop over images returns in its first turn, and the first image's loss is divided by the number of "
+        "images: the more devices, the more images count."
+    ),
+    cure=(
+        "Each image is mined, and the losses are added, as without a miner; this also changes training on one "
+        "device with more than one image a step."
+    ),
+    proven_by="the case `faster_rcnn_mining`.",
+    files=("object_detection/meta_architectures/faster_rcnn_meta_arch.py",),
+    transform=transform,
+    adds=("object_detection/utils/mining.py",),
+)

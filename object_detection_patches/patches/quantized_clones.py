@@ -1,21 +1,14 @@
 """Patch: what several clones train quantised is one model, with the names of one device, on the clones' devices."""
 
-NAME = "quantized_clones"
-CURES = '"Key .../act_quant/max not found in checkpoint" after quantised training with --num_clones'
-WHY = (
-    "The quantisation ranges take their names from operations, so those of several clones are saved as "
-    "clone_0/..., clone_1/..., which no other graph (evaluation, export, another number of devices) finds. The "
-    "rewritten convolutions are put where the variables are: on the CPU. Now the ranges of clone 0 have the "
-    "names of one device, those of the other clones are their own and not saved, and every operation stays on its "
-    "clone's device."
-)
-REPORTS = ("tensorflow/models#8481",)
-FILES = ("object_detection/builders/graph_rewriter_builder.py", "object_detection/legacy/trainer.py")
-ADDS = ("object_detection/utils/clone_quantization.py",)
+from typing import TYPE_CHECKING
+
+from object_detection_patches.patch import Patch
+
+if TYPE_CHECKING:
+    from object_detection_patches.edits import File
 
 
-def transform(path, file):
-    """Edits object_detection/builders/graph_rewriter_builder.py and object_detection/legacy/trainer.py."""
+def transform(path: str, file: "File") -> None:
     if path.endswith("trainer.py"):
         file.insert_first("from object_detection.utils import clone_quantization", "train")
         file.replace_expression(
@@ -28,3 +21,34 @@ def transform(path, file):
             "clone_quantization.create_training_graph",
             inside="build",
         )
+
+
+PATCH = Patch(
+    name="quantized_clones",
+    symptom=(
+        "A model trained quantised (`graph_rewriter`) with `--num_clones=2` is neither exported nor evaluated: "
+        '"Key .../act_quant/max not found in checkpoint".'
+    ),
+    cause=(
+        "`tf.contrib.quantize` names the variables that hold a tensor's range after the operations around them, so "
+        "they are saved as `clone_0/...` and `clone_1/...`, which no other graph finds (evaluation, export, "
+        "another number of devices); and the folded convolutions it adds go where the variables are, to the CPU."
+    ),
+    cure=(
+        "The ranges of clone 0 get the names of one device. Every other clone keeps ranges of its own, which are "
+        "not saved: it quantises its part of the batch with what that part shows, so for as long as the ranges "
+        "still move, gradients of different clones see slightly different rounding, and the exported ranges are "
+        "those of clone 0's images, as with batch norm's statistics. One set of ranges that all clones write was "
+        "not taken: an average is a sum and a count of steps in two variables, and read between another clone's "
+        "two writes they give half the range, or twice. When a run is resumed, the other clones start from the "
+        "saved ranges. What is added runs on the device of its clone."
+    ),
+    proven_by=(
+        "`tests/object_detection_patches/test_quantization.py` and, in `tests/trainers/test_clone.py`, training, "
+        "evaluation, export and resuming with the mirrored trainer."
+    ),
+    files=("object_detection/builders/graph_rewriter_builder.py", "object_detection/legacy/trainer.py"),
+    transform=transform,
+    adds=("object_detection/utils/clone_quantization.py",),
+    reports=("tensorflow/models#8481",),
+)

@@ -1,20 +1,14 @@
 """Patch: both trainers train the same variables, and multiply the same gradients."""
 
-NAME = "same_trained_variables"
-CURES = "bias_grad_multiplier, update_trainable_variables and freeze_variables depend on the trainer"
-WHY = (
-    "The Estimator ignores bias_grad_multiplier. The legacy trainer ignores update_trainable_variables, "
-    "and a pattern of freeze_variables freezes only names that begin with it there, while for the "
-    "Estimator it may match anywhere. The Estimator now multiplies the gradients of biases, and the "
-    "legacy trainer chooses variables as the Estimator does."
-)
-REPORTS = ()
-FILES = ("object_detection/model_lib.py", "object_detection/legacy/trainer.py")
-ADDS = ("object_detection/utils/trained_variables.py",)
+from typing import TYPE_CHECKING
+
+from object_detection_patches.patch import Patch
+
+if TYPE_CHECKING:
+    from object_detection_patches.edits import File
 
 
-def transform(path, file):
-    """Edits object_detection/model_lib.py and object_detection/legacy/trainer.py."""
+def transform(path: str, file: "File") -> None:
     function = "create_model_fn.model_fn" if path.endswith("model_lib.py") else "train"
     file.insert_first("from object_detection.utils import trained_variables", function)
     if path.endswith("model_lib.py"):
@@ -30,3 +24,24 @@ def transform(path, file):
             "functools.partial(model_deploy.optimize_clones, var_list=trained_variables.chosen(train_config))",
             inside=function,
         )
+
+
+PATCH = Patch(
+    name="same_trained_variables",
+    symptom=(
+        "`bias_grad_multiplier` does nothing in the Estimator, `update_trainable_variables` nothing in the clone "
+        "trainer, and a pattern of `freeze_variables` freezes other variables in each."
+    ),
+    cause=(
+        "Each trainer reads its own fields; the legacy one matches patterns at the start of a name, the Estimator "
+        "anywhere in it."
+    ),
+    cure=(
+        "The Estimator multiplies the gradients of biases, and the legacy trainer chooses variables as the "
+        "Estimator does."
+    ),
+    proven_by="the case `faster_rcnn_variables`.",
+    files=("object_detection/model_lib.py", "object_detection/legacy/trainer.py"),
+    transform=transform,
+    adds=("object_detection/utils/trained_variables.py",),
+)

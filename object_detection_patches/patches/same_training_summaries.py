@@ -1,21 +1,14 @@
 """Patch: TensorBoard shows the same losses and learning rate, under the same tags, for both trainers."""
 
-NAME = "same_training_summaries"
-CURES = "TensorBoard shows the sum of the clones' losses, the first replica's loss, or nothing"
-WHY = (
-    "With several clones Losses/TotalLoss is the sum over clones, the parts of the loss are each clone's "
-    "own, and the learning rate is missing, because only summaries of the first clone are written. Under "
-    "a strategy the model shows the first replica's loss, and no parts of it. Both now show "
-    "Losses/TotalLoss, Losses/regularization_loss, Losses/Loss/... and the learning rate, and every loss "
-    "is the mean over devices, which is what is trained on."
-)
-REPORTS = ()
-FILES = ("object_detection/model_lib.py", "object_detection/legacy/trainer.py")
-ADDS = ("object_detection/utils/training_summaries.py", "object_detection/utils/replicas.py")
+from typing import TYPE_CHECKING
+
+from object_detection_patches.patch import Patch
+
+if TYPE_CHECKING:
+    from object_detection_patches.edits import File
 
 
-def transform(path, file):
-    """Edits object_detection/model_lib.py and object_detection/legacy/trainer.py."""
+def transform(path: str, file: "File") -> None:
     function = "create_model_fn.model_fn" if path.endswith("model_lib.py") else "train"
     file.insert_first("from object_detection.utils import training_summaries", function)
     if path.endswith("model_lib.py"):
@@ -41,3 +34,28 @@ def transform(path, file):
         file.replace_expression("tf.losses.get_total_loss()", "total_loss", inside=function)
         rate = "tf.summary.scalar(var.op.name, var, family='LearningRate')"
         file.replace_statement(rate, f"global_summaries.add({rate})", inside=function)
+
+
+PATCH = Patch(
+    name="same_training_summaries",
+    symptom=(
+        "With n clones `Losses/TotalLoss` is n times too high, the parts of the loss are each clone's own and the "
+        "learning rate is missing; under a strategy `loss` is the first replica's, and its parts are not shown."
+    ),
+    cause=(
+        "The legacy trainer adds up the losses of all clones and writes the summaries of the first; the "
+        "Estimator's model function writes what its first replica has."
+    ),
+    cure=(
+        "Both write `Losses/TotalLoss`, `Losses/regularization_loss`, `Losses/Loss/...` and `LearningRate/...`, "
+        "each the mean over devices, which is what is trained on. `global_norm/gradient_norm` of the Estimator "
+        "stays the first replica's share; `trainers/scalars.py` leaves it out."
+    ),
+    proven_by=(
+        "`test_tensorboard_shows_the_same_numbers_for_one_device_replicas_and_clones` and "
+        "`test_the_estimator_reports_the_loss_of_the_whole_batch`."
+    ),
+    files=("object_detection/model_lib.py", "object_detection/legacy/trainer.py"),
+    transform=transform,
+    adds=("object_detection/utils/training_summaries.py", "object_detection/utils/replicas.py"),
+)

@@ -1,28 +1,14 @@
 """Patch: SSD's loss and the mask loss are those of the whole batch, on any number of devices."""
 
-NAME = "whole_batch_loss"
-CURES = "two devices take half of one device's step, or one that depends on how the images were dealt"
-WHY = (
-    "Trainers average the losses of their devices. SSD's is a sum over a device's images: without "
-    "normalize_loss_by_num_matches two devices take half the step of one. With it each device divides by "
-    "its own matches, so an image weighs more beside images with few objects; the mask loss does the "
-    "same. Both are now divided by what was counted on all devices: replicas sum their counts, also over "
-    "machines, and the clones' losses are rescaled when all clones are built. Clones of several workers "
-    "are asynchronous: each worker's batch stays its own. On one device nothing changes. A learning rate "
-    "tuned on several devices with normalize_loss_by_num_matches: false means that many times as much "
-    "now."
-)
-REPORTS = ()
-FILES = (
-    "object_detection/meta_architectures/ssd_meta_arch.py",
-    "object_detection/meta_architectures/faster_rcnn_meta_arch.py",
-    "object_detection/legacy/trainer.py",
-)
-ADDS = ("object_detection/utils/whole_batch.py", "object_detection/utils/replicas.py")
+from typing import TYPE_CHECKING
+
+from object_detection_patches.patch import Patch
+
+if TYPE_CHECKING:
+    from object_detection_patches.edits import File
 
 
-def transform(path, file):
-    """Edits the two meta architectures and the legacy trainer."""
+def transform(path: str, file: "File") -> None:
     function = {
         "ssd_meta_arch.py": "SSDMetaArch.loss",
         "trainer.py": "train",
@@ -49,3 +35,30 @@ def transform(path, file):
             "whole_batch.shared(model_deploy.create_clones(deploy_config, model_fn, [input_queue]))",
             inside=function,
         )
+
+
+PATCH = Patch(
+    name="whole_batch_loss",
+    symptom="Two devices take half the step of one, or a step that depends on which images share a device.",
+    cause=(
+        "Trainers average their devices' losses, but SSD's is a sum over a device's images; with "
+        "`normalize_loss_by_num_matches` each device divides by its own matches, and Mask R-CNN's mask loss by its "
+        "own mask pixels, so an image weighs more beside images with few objects."
+    ),
+    cure=(
+        "Each device's loss is divided by what was counted on all devices, and multiplied by their number. "
+        "Replicas sum their counts, also over machines; clones are rescaled when all are built. Clones of several "
+        "workers are asynchronous: each worker's batch stays its own. On one device nothing changes. A rate tuned "
+        "on n devices with `normalize_loss_by_num_matches: false` was a rate for a step n times smaller."
+    ),
+    proven_by=(
+        "the cases `ssd*`, `mobilenet` and `mask_rcnn`, and, for machines, `test_two_workers_take_the_step_of_one`."
+    ),
+    files=(
+        "object_detection/meta_architectures/ssd_meta_arch.py",
+        "object_detection/meta_architectures/faster_rcnn_meta_arch.py",
+        "object_detection/legacy/trainer.py",
+    ),
+    transform=transform,
+    adds=("object_detection/utils/whole_batch.py", "object_detection/utils/replicas.py"),
+)

@@ -1,10 +1,11 @@
-"""docs/patches.md explains every patch, and names tests that exist."""
+"""docs/patches.md is made from the patches, explains each of them, and names tests that exist."""
 
 import os
 import re
 
 import pytest
 
+from object_detection_patches import cli
 from object_detection_patches.patches import PATCHES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -17,6 +18,15 @@ def sections():
     with open(os.path.join(ROOT, "docs", "patches.md"), encoding="utf-8") as source:
         parts = re.split(r"^## (.+)\n", source.read(), flags=re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in zip(parts[1::2], parts[2::2]) if " " not in name}
+
+
+def test_the_page_is_what_the_command_prints(capsys):
+    assert cli.main(["docs"]) == 0
+    printed = capsys.readouterr().out
+    with open(os.path.join(ROOT, "docs", "patches.md"), encoding="utf-8") as page:
+        assert page.read() == printed, "python -m object_detection_patches docs >docs/patches.md"
+    printed.encode("ascii")  # nothing that a terminal on Python 3.6 may be unable to show
+    assert max(len(line) for line in printed.splitlines()) <= 120
 
 
 def test_every_patch_has_its_section_and_there_is_no_other(sections):

@@ -67,7 +67,7 @@ def test_every_patch_finds_what_it_changes(checkout):
     assert tree.verify(root).patches == PATCHES
     for name in PATCHES:
         (patch,) = tree.select(only=[name])
-        for path in patch.FILES + patch.ADDS:
+        for path in patch.files + patch.adds:
             assert {path, "slim/" + path} & set(written), name
 
 
