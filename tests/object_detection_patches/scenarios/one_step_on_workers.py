@@ -38,7 +38,7 @@ def compared(case, folder):
 
 
 def _run_workers(case, folder):
-    """Runs both to their end; returns what they said where one failed, else None."""
+    """Runs both to their end; returns their output where one failed, else None."""
     with socket.socket() as first, socket.socket() as second:
         for each in (first, second):
             each.bind(("127.0.0.1", 0))
@@ -56,13 +56,13 @@ def _run_workers(case, folder):
             )
         )
     try:
-        said = [process.communicate(timeout=SECONDS)[0] for process in running]
+        outputs = [process.communicate(timeout=SECONDS)[0] for process in running]
     except subprocess.TimeoutExpired:
         return "The workers wait for each other."
     finally:
         for process in running:
             process.kill()
-    return "\n".join(said) if any(process.returncode for process in running) else None
+    return "\n".join(outputs) if any(process.returncode for process in running) else None
 
 
 def work(case, folder):
