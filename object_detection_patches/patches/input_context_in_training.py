@@ -33,6 +33,7 @@ PATCH = Patch(
     ),
     proven_by=(
         "`test_every_record_is_read_once_an_epoch_by_one_of_the_workers`, "
+        "`test_workers_that_outnumber_the_files_share_them_record_by_record`, "
         "`test_batch_size_is_divided_among_the_replicas` and, of the trainings, "
         "`test_each_device_gets_its_share_of_the_batch`."
     ),

@@ -27,6 +27,9 @@ def test_the_page_is_what_the_command_prints(capsys):
         assert page.read() == printed, "python -m object_detection_patches docs >docs/patches.md"
     printed.encode("ascii")  # nothing that a terminal on Python 3.6 may be unable to show
     assert max(len(line) for line in printed.splitlines()) <= 120
+    # What is in backticks can be copied from one line, and searched for.
+    assert [line for line in printed.splitlines() if line.count("`") % 2] == []
+    assert "\n\n## One step on one device, two replicas and two clones\n\n" in printed
 
 
 def test_every_patch_has_its_section_and_there_is_no_other(sections):
