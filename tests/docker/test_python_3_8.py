@@ -84,8 +84,10 @@ def test_every_module_of_ours_imports_but_for_tensorflow(ask):
     program = (
         "import glob, importlib\n"
         "count = 0\n"
-        "for path in sorted(glob.glob('tfod_train/**/*.py', recursive=True) + glob.glob('common/*.py') + glob.glob('data_prep/**/*.py', recursive=True)\n"
-        "                   + glob.glob('object_detection_patches/*.py') + ['entrypoint.py']):\n"
+        "rooms = ('common', 'tfod_train', 'data_prep', 'object_detection_patches')\n"
+        "paths = [path for room in rooms for path in glob.glob(room + '/**/*.py', recursive=True)]\n"
+        "for path in sorted(paths) + ['entrypoint.py']:\n"
+        "    if path.startswith('object_detection_patches/added/'): continue\n"
         "    if path.endswith('__main__.py'): continue\n"
         "    try:\n"
         "        importlib.import_module(path[:-3].replace('/', '.'))\n"

@@ -12,11 +12,11 @@ from typing import Any, Dict, Optional
 
 from google.protobuf import text_format
 
-import object_detection_patches
 import tfod_train
 from common.json_files import read_json, write_json
 from common.project import PROJECT_DIR
 from object_detection_patches import source, tree
+from object_detection_patches.patches import PATCHES
 from tfod_train.devices import gpus
 from tfod_train.run.context import Run
 from tfod_train.run.run_dir import RunDir
@@ -84,7 +84,7 @@ def api() -> Optional[Dict[str, Any]]:
     return {
         "commit": source.COMMIT,
         "patches": patches,
-        "patches_left_out": [name for name in object_detection_patches.PATCHES if name not in patches],
+        "patches_left_out": [name for name in PATCHES if name not in patches],
         "changed_files": sorted(set(source.changed_files(root)) - set(record.get("files", {}))),
     }
 

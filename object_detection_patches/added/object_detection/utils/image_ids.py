@@ -1,14 +1,14 @@
-"""Which pictures a step is made of. Added to the API by the tfod-train patch picture_ids_of_clones."""
+"""Which images a step is made of. Added to the API by the tfod-train patch image_ids_of_clones."""
 
 import functools
 
 import tensorflow.compat.v1 as tf
 
-COLLECTION = "picture_ids"
+COLLECTION = "image_ids"
 
 
 def collected(get_inputs):
-    """The legacy trainer's get_inputs, with the ids of its pictures (string, [batch]) put into COLLECTION."""
+    """The legacy trainer's get_inputs, with the ids of its images (string, [batch]) put into COLLECTION."""
 
     @functools.wraps(get_inputs)
     def get_inputs_and_ids(*args, **kwargs):
