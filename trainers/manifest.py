@@ -13,7 +13,7 @@ from google.protobuf import text_format
 
 import object_detection_patches
 from object_detection_patches import source, tree
-from trainers import gpus
+from trainers import __version__, gpus
 from trainers.files import read_json, write_json
 
 NAME = "run.json"
@@ -40,6 +40,7 @@ def start(folder, settings, config, dataset, devices, config_path, changes, star
             "dataset": _dataset(dataset),
             "devices": dict(_driver_and_names(), kind=devices.kind, count=devices.count, used=list(devices.names)),
             "api": api(),
+            "version": __version__,
             "versions": versions(),
             "code": code(),
             "image_id": settings.tfod_image_id,
