@@ -63,14 +63,14 @@ test-image:  ## the tests of the Docker image, where an engine answers
 smoke:  ## hold both trainers to their promises on all GPUs, or on two virtual CPU devices (8 minutes; runs/smoke)
 	@$(PYTHON) -m benchmarks.smoke $(if $(OUT),--out "$(OUT)")
 
-lock:  ## resolve docker/*.in anew into the locks beside them
-	@$(PYTHON) docker/lock.py
+lock:  ## resolve docker/locks/*.in anew into the locks beside them
+	@$(PYTHON) docker/locks/lock.py
 
 pin-base:  ## ask the registry for the digest of BASE_IMAGE and write it to .env
 	@$(LAUNCH) pin-base
 
 sbom:  ## print what the image adds to its base, as CycloneDX JSON (BASE_PYTHON=3.8 for NVIDIA's)
-	@$(PYTHON) docker/sbom.py --python $(or $(BASE_PYTHON),3.6)
+	@PYTHONPATH=. $(PYTHON) docker/supply_chain/sbom.py --python $(or $(BASE_PYTHON),3.6)
 
 clean:  ## remove the environment and caches; runs/ and data/ stay
 	@rm -rf .venv .pytest_cache .hypothesis && find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -226,7 +226,7 @@ def _hash_files(root, paths):
 
 
 def _lock_path(root, name, minor):
-    return os.path.join(root, "docker", f"{name}-{minor}.lock")
+    return os.path.join(root, "docker", "locks", f"{name}-{minor}.lock")
 
 
 def _site_packages(root, minor):

@@ -1,5 +1,6 @@
 """Fixtures that several rooms share."""
 
+import importlib
 import os
 import resource
 
@@ -8,7 +9,14 @@ import pytest
 
 from object_detection_patches import source, tree
 
-_VENV_API = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".venv", "api")
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_VENV_API = os.path.join(_ROOT, ".venv", "api")
+
+# So that `from tests.docker import programs` works: pytest 7.0 puts an empty module in the place of each folder of
+# tests, from which nothing can be imported, unless the folder itself was imported before.
+for _folder, _folders, _ in os.walk(os.path.join(_ROOT, "tests")):
+    _folders[:] = [name for name in _folders if name.isidentifier() and name != "__pycache__"]
+    importlib.import_module(os.path.relpath(_folder, _ROOT).replace(os.sep, "."))
 
 # Whether the tests pass is a matter of the code alone: neither of which examples chance picks, nor of how long one
 # takes where others share the machine. `--hypothesis-profile searching` looks for new examples.

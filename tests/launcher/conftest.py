@@ -69,8 +69,8 @@ class Machine:
         self.calls_file = folder / "calls"
         self.fail_file = folder / "fail"
         self.hold_file = folder / "hold"
-        for path in (self.root, self.bin, self.home, self.root / "docker", self.root / "runs"):
-            path.mkdir()
+        for path in (self.bin, self.home, self.root / "docker" / "locks", self.root / "runs"):
+            path.mkdir(parents=True)
         shutil.copytree(os.path.join(REPOSITORY, "launcher"), str(self.root / "launcher"))
         (self.root / "trainers").mkdir()
         for name in ("__init__.py", "gpus.py", "nvml.py"):
@@ -79,7 +79,7 @@ class Machine:
         (self.root / "compose.yaml").write_text("services:\n  train:\n    environment:\n      TRAINER:\n")
         for minor in ("3.6", "3.7"):
             for name in ("build", "tensorflow", "requirements", "test"):
-                (self.root / "docker" / f"{name}-{minor}.lock").write_text("a==1\n")
+                (self.root / "docker" / "locks" / f"{name}-{minor}.lock").write_text("a==1\n")
         (self.root / "object_detection_patches").mkdir()
         self.patch = self.root / "object_detection_patches" / "patch.py"
         self.patch.write_text("edit = 1\n")

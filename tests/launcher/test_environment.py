@@ -79,7 +79,7 @@ def test_a_changed_lock_makes_everything_anew(machine):
     machine.add_python()
     machine.run("setup")
     (machine.root / ".venv" / "leftover").write_text("")
-    (machine.root / "docker" / "requirements-3.7.lock").write_text("a==2\n")
+    (machine.root / "docker" / "locks" / "requirements-3.7.lock").write_text("a==2\n")
     machine.run("setup")
     assert len(machine.calls("python -m venv")) == 2
     assert not (machine.root / ".venv" / "leftover").exists()
@@ -181,10 +181,10 @@ def test_a_missing_compiler_is_named_before_anything_is_installed(machine):
 def test_a_missing_lock_is_named(machine):
     machine.add_python()
     machine.run("setup")
-    (machine.root / "docker" / "build-3.7.lock").unlink()
+    (machine.root / "docker" / "locks" / "build-3.7.lock").unlink()
     done = machine.run("setup")
     assert done.returncode == 3
-    assert "git checkout -- docker/build-3.7.lock" in done.err
+    assert "git checkout -- docker/locks/build-3.7.lock" in done.err
 
 
 def test_a_pyenv_shim_that_does_not_run_is_passed_over(machine):

@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture
 def licences(script):
-    return script("licences")
+    return script("supply_chain/licences")
 
 
 def about(**fields):
@@ -49,7 +49,7 @@ def test_a_package_that_names_none_is_told_so(licences):
 
 
 def packages(root, python):
-    with open(os.path.join(root, "docker", f"requirements-{python}.lock")) as file:
+    with open(os.path.join(root, "docker", "locks", f"requirements-{python}.lock")) as file:
         return set(re.findall(r"^([a-z0-9][a-z0-9._-]*==[^\s;]+)", file.read(), re.MULTILINE))
 
 
