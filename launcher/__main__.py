@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 from launcher import LaunchError, environment, host, pin_base, say, where
+from trainers import __version__
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 IMAGE = "tfod-train"  # as compose.yaml calls it
@@ -304,23 +305,30 @@ def nearly_settings(environ):
 
 def with_clone(environ):
     """`environ` with what compose.yaml cannot know: UID and GID, which shells do not export, as results belong to
-    the user; and the commit of this clone, which the image remembers."""
+    the user; and the commit and the version of this clone, which the image remembers."""
     environ = dict(environ)
     environ.setdefault("CODE_COMMIT", host.commit(ROOT))
+    environ["CODE_VERSION"] = __version__
     environ.setdefault("UID", str(os.getuid()))
     environ.setdefault("GID", str(os.getgid()))
     return environ
 
 
 def build_image(environ):
-    """`docker compose build`, silent unless it fails: most of the time everything is in the cache."""
+    """`docker compose build`, silent unless it fails: most of the time everything is in the cache.
+
+    The image is named after its version too. Not by `tags` in compose.yaml, which would give this name to an image of
+    another name as well.
+    """
     path = os.path.join(ROOT, BUILD_LOG)
     say(f"Building the image (a few minutes the first time; details in {BUILD_LOG}).")
+    commands = (["docker", "compose", "build"], ["docker", "tag", IMAGE, f"{IMAGE}:{__version__}"])
     with open(path, "wb") as log:
-        code = subprocess.call(
-            ["docker", "compose", "build"], cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT
+        failed = any(
+            subprocess.call(command, cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT)
+            for command in commands
         )
-    if code:
+    if failed:
         raise LaunchError(
             f"The image could not be built; the last lines of {BUILD_LOG}:\n{environment.last_lines(path)}",
             "Correct what they name and run it again, or go without Docker: RUN_IN=venv.",

@@ -49,7 +49,7 @@ case "$1 $2" in
     case "$*" in *--format*) echo sha256:0123;; esac
     exit {image};;
   "manifest inspect") exit {manifest};;
-  "compose build") echo "commit=$CODE_COMMIT"; echo "step 7 failed: no space"; exit {build};;
+  "compose build") echo "commit=$CODE_COMMIT version=$CODE_VERSION"; echo "step 7 failed: no space"; exit {build};;
   "compose run") echo "      --pull string    Pull image before running";;
   "compose --progress")
     case "$*" in *"--no-TTY data") exit {data};; esac
