@@ -34,6 +34,7 @@ usage: python3 -m launcher COMMAND
   tensorboard       show the curves of runs/ on 127.0.0.1:6006
   python ARGS...    run the virtual environment's Python
   pytest ARGS...    run tests in the virtual environment
+  lint [CHECKS]     run the checks of launcher/lint.py in the virtual environment
   pin-base          ask the registry for the digest of BASE_IMAGE and write it to .env
   image-tests DIR   test the image; DIR/engine-up and DIR/base-image start an engine where none answers
 
@@ -56,7 +57,7 @@ def setup(arguments, environ):
         what = "setup does not take {}.".format(" ".join(arguments))
         raise LaunchError(what, "It takes --tests or nothing.", code=2)
     if arguments:
-        environment.ensure(ROOT, environ, tests=True)
+        environment.ensure(ROOT, environ, "test")
         say("The environment of the tests is ready.")
         return 0
     place = find_place(environ, gpus=None)
@@ -188,7 +189,16 @@ def python(arguments, environ):
 
 
 def pytest(arguments, environ):
-    return in_environment(environ, ["-m", "pytest"] + arguments, tests=True)
+    return in_environment(environ, ["-m", "pytest"] + arguments, "test")
+
+
+def lint(arguments, environ):
+    """Runs the checks of launcher/lint.py, all or those named."""
+    environment.ensure(ROOT, environ, "lint")
+    if environment.minor_version(ROOT) == "3.6":
+        say("make lint needs Python 3.7 or newer, and .venv has Python 3.6: nothing was checked.")
+        return 0
+    return in_environment(environ, ["-m", "launcher.lint"] + arguments, "lint")
 
 
 def image_tests(arguments, environ):
@@ -232,6 +242,7 @@ COMMANDS = {
     "tensorboard": tensorboard,
     "python": python,
     "pytest": pytest,
+    "lint": lint,
     "pin-base": write_pin,
     "image-tests": image_tests,
 }
@@ -258,9 +269,9 @@ def find_place(environ, gpus, command=None):
     return where.choose(environ.get("RUN_IN"), docker_problem, venv_problem)
 
 
-def in_environment(environ, arguments, tests=False):
+def in_environment(environ, arguments, extra=None):
     """Becomes the environment's Python, in the repository's folder."""
-    executable = environment.ensure(ROOT, environ, tests)
+    executable = environment.ensure(ROOT, environ, extra)
     environ = dict(environ)
     if environ.pop("PYTHONPATH", None):
         # It comes before site-packages: a checkout of the API in it would hide the patched one.

@@ -53,6 +53,7 @@ LOCKS = (
     Lock("build", ("build",), ()),
     Lock("tensorflow", ("requirements", "build", "tensorflow"), ("requirements", "build")),
     Lock("test", ("requirements", "build", "tensorflow", "test"), ("requirements", "build", "tensorflow")),
+    Lock("lint", ("requirements", "build", "tensorflow", "lint"), ("requirements", "build", "tensorflow")),
 )
 # No registry has a TensorFlow 1.15 for Python 3.8.
 LOCKS_WITHOUT_TENSORFLOW = (
@@ -60,12 +61,14 @@ LOCKS_WITHOUT_TENSORFLOW = (
     Lock("requirements", ("requirements",), ("base",)),
     Lock("build", ("build",), ("base",)),
     Lock("test", ("requirements", "build", "test"), ("base", "requirements", "build")),
+    Lock("lint", ("requirements", "build", "lint"), ("base", "requirements", "build")),
 )
 
 
 def locks_of(python: str) -> List[Lock]:
-    """The locks of a Python ("3.6"), in the order in which they are written."""
-    return list(LOCKS_WITHOUT_TENSORFLOW if python in FROM_BASE else LOCKS)
+    """The locks of a Python ("3.6"), in the order in which they are written. No ruff runs on 3.6."""
+    locks = LOCKS_WITHOUT_TENSORFLOW if python in FROM_BASE else LOCKS
+    return [each for each in locks if (each.name, python) != ("lint", "3.6")]
 
 
 class Resolver:

@@ -31,9 +31,9 @@ if [ -e {hold} ]; then case "$*" in *"$(/bin/cat {hold})"*)
 esac; fi
 case "$1 $2" in
   "-c "*ensurepip*) echo '{facts}';;
-  "-m venv") /bin/mkdir -p $3/bin $3/lib/python3.7/site-packages && /bin/cp "$0" $3/bin/python;;
+  "-m venv") /bin/mkdir -p $3/bin $3/lib/python{minor}/site-packages && /bin/cp "$0" $3/bin/python;;
   "-m object_detection_patches") [ $3 = fetch ] && /bin/mkdir -p $4/object_detection;;
-  "entrypoint.py "*|"-m pytest"|"-m tensorboard.main")
+  "entrypoint.py "*|"-m pytest"|"-m tensorboard.main"|"-m launcher.lint")
     echo "ran $* DEVICE=$DEVICE CUDA=${{CUDA_VISIBLE_DEVICES-unset}} PYTHONPATH=${{PYTHONPATH-unset}}"
     exit ${{EXIT_WITH:-0}};;
 esac
@@ -78,7 +78,7 @@ class Machine:
         (self.root / ".env.example").write_text("#TRAINER=mirrored\n#RUN_IN=\n")
         (self.root / "compose.yaml").write_text("services:\n  train:\n    environment:\n      TRAINER:\n")
         for minor in ("3.6", "3.7"):
-            for name in ("build", "tensorflow", "requirements", "test"):
+            for name in ("build", "tensorflow", "requirements", "test") + (("lint",) if minor == "3.7" else ()):
                 (self.root / "docker" / "locks" / f"{name}-{minor}.lock").write_text("a==1\n")
         (self.root / "object_detection_patches").mkdir()
         self.patch = self.root / "object_detection_patches" / "patch.py"
@@ -98,6 +98,7 @@ class Machine:
             fail=self.fail_file,
             hold=self.hold_file,
             facts=json.dumps(dict(GOOD_PYTHON, **facts)),
+            minor=dict(GOOD_PYTHON, **facts)["minor"],
         )
         return self.add(name, script, folder)
 

@@ -75,6 +75,24 @@ def test_packages_of_the_tests_come_only_when_asked_for(machine):
     assert len(machine.calls("python -m pip")) == 3
 
 
+def test_the_tools_of_lint_come_only_when_asked_for_and_once(machine):
+    machine.add_python()
+    for _ in range(2):
+        done = machine.run("lint", "mypy")
+        assert done.returncode == 0 and "ran -m launcher.lint mypy" in done.out
+    assert [call.split("/")[-1] for call in machine.calls("python -m pip")[2:]] == ["lint-3.7.lock"]
+    assert not any("test-3.7.lock" in call for call in machine.calls())
+
+
+def test_lint_says_on_python_3_6_that_it_needs_a_newer_one_and_hinders_nothing(machine):
+    machine.add_python("python3.6", version="3.6.15", minor="3.6")
+    done = machine.run("lint")
+    assert done.returncode == 0
+    assert done.out.endswith("make lint needs Python 3.7 or newer, and .venv has Python 3.6: nothing was checked.\n")
+    assert "ran -m launcher.lint" not in done.out
+    assert machine.run("pytest").returncode == 0
+
+
 def test_a_changed_lock_makes_everything_anew(machine):
     machine.add_python()
     machine.run("setup")

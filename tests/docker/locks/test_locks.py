@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-# No registry has a TensorFlow 1.15 for Python 3.8: NVIDIA's image brings it, with the numpy
+# No ruff runs on Python 3.6. No registry has a TensorFlow 1.15 for Python 3.8: NVIDIA's image brings it, with the numpy
 # and protobuf it needs.
 NAMES = {
     "3.6": ("requirements", "build", "tensorflow", "test"),
-    "3.7": ("requirements", "build", "tensorflow", "test"),
-    "3.8": ("base", "requirements", "build", "test"),
+    "3.7": ("requirements", "build", "tensorflow", "test", "lint"),
+    "3.8": ("base", "requirements", "build", "test", "lint"),
 }
 PYTHONS = tuple(NAMES)
 EVERY = [(name, python) for python in PYTHONS for name in NAMES[python]]
