@@ -24,7 +24,7 @@ diff:  ## say what tells two runs apart (RUN_A=, RUN_B=)
 export:  ## write a trained model as frozen graph, SavedModel and TFLite (RUN_DIR=, CHECKPOINT=, OUT=)
 	@$(LAUNCH) export $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") $(if $(OUT),--out "$(OUT)")
 
-detect:  ## draw what an export finds on pictures (MODEL=RUN/export/STEP IMAGES="a.jpg b.jpg", OUT=, MIN_SCORE=)
+detect:  ## draw what an export finds on images (MODEL=RUN/export/STEP IMAGES="a.jpg b.jpg", OUT=, MIN_SCORE=)
 	@$(LAUNCH) detect --model "$(MODEL)" --out "$(or $(OUT),detections)" --min-score $(or $(MIN_SCORE),0.5) $(IMAGES)
 
 preflight:  ## say in seconds whether a training can work here, and what to do where not

@@ -108,7 +108,7 @@ def command_line(arguments: List[str], environ: Mapping[str, str]) -> List[str]:
     """The program for the container's arguments: TensorBoard's own, for all else entrypoint.py."""
     if arguments[:1] == ["tensorboard"]:
         return [sys.executable, "-m", "tensorboard.main"] + arguments[1:]
-    # PETS_DIR says that the host's folder of raw pictures is mounted, and where.
+    # PETS_DIR says that the host's folder of raw images is mounted, and where.
     if arguments == ["data", "pets"] and environ.get("PETS_DIR"):
         arguments = arguments + ["--source", environ["PETS_DIR"]]
     return [sys.executable, ENTRYPOINT] + arguments
