@@ -110,8 +110,8 @@ class Resolver:
 def split(text: str) -> Dict[str, str]:
     """Splits locks, one after the other, into {package: its lines}; headers belong to no package."""
     text = re.sub(r"^(?:(?:#|--).*)?\n", "", text, flags=re.MULTILINE)
-    entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)
-    return {_package(entry): entry for entry in entries if entry[:1].isalnum()}
+    entries = re.findall(r"^[A-Za-z0-9].*\n(?:[^A-Za-z0-9].*\n)*", text, re.MULTILINE)
+    return {_package(entry): entry for entry in entries}
 
 
 def _package(entry: str) -> str:

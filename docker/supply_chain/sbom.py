@@ -37,9 +37,9 @@ APACHE = [{"license": {"id": "Apache-2.0"}}]
 
 def packages(lock: str) -> List[Tuple[str, str, List[str]]]:
     """[(name, version, [sha256, …])] of a lock's text."""
-    entries = re.split(r"^(?=[A-Za-z0-9])", lock, flags=re.MULTILINE)[1:]
     found = []
-    for entry in entries:
+    # After the header: a split at the beginning of lines alone would need Python 3.7.
+    for entry in re.split(r"\n(?=[A-Za-z0-9])", lock)[1:]:
         ((name, version),) = re.findall(r"\A([A-Za-z0-9._-]+)==([^\s;\\]+)", entry)
         found.append((name, version, re.findall(r"--hash=sha256:([0-9a-f]{64})", entry)))
     return found

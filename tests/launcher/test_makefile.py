@@ -45,7 +45,7 @@ def test_every_target_is_phony():
 
 
 def test_each_recipe_is_one_line():
-    rules = re.split(r"^(?=[a-z-]+:)", read("Makefile"), flags=re.MULTILINE)[1:]
+    rules = re.split(r"\n(?=[a-z-]+:)", read("Makefile"))[1:]
     assert all(rule.count("\n\t") == 1 for rule in rules)
     assert "\\\n" not in read("Makefile")
 
