@@ -1,7 +1,8 @@
 """The host side of the Makefile: finds out where to run (Docker or a virtual environment) and runs it there.
 
 Standard library only, since this is what runs before anything is installed, on any python3 from 3.6 on; of the
-other rooms it knows tfod_train/devices/gpus.py, which needs no more to be imported.
+other rooms it knows common/, tfod_train/devices/gpus.py and the version in tfod_train/__init__.py, which need no more
+to be imported.
 """
 
 

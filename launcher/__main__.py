@@ -12,6 +12,7 @@ import sys
 from common.commands import COMMANDS
 from common.text import did_you_mean, nearest
 from launcher import LaunchError, environment, host, pin_base, say, where
+from tfod_train import __version__
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 IMAGE = "tfod-train"  # as compose.yaml calls it
@@ -36,7 +37,7 @@ def setup(arguments, environ):
         what = "setup does not take {}.".format(" ".join(arguments))
         raise LaunchError(what, "It takes --tests or nothing.", code=2)
     if arguments:
-        environment.ensure(ROOT, environ, tests=True)
+        environment.ensure(ROOT, environ, "test")
         say("The environment of the tests is ready.")
         return 0
     place = find_place(environ, gpus=None)
@@ -144,7 +145,16 @@ def python(arguments, environ):
 
 
 def pytest(arguments, environ):
-    return in_environment(environ, ["-m", "pytest"] + arguments, tests=True)
+    return in_environment(environ, ["-m", "pytest"] + arguments, "test")
+
+
+def lint(arguments, environ):
+    """Runs the checks of launcher/lint.py, all or those named."""
+    environment.ensure(ROOT, environ, "lint")
+    if environment.minor_version(ROOT) == "3.6":
+        say("make lint needs Python 3.7 or newer, and .venv has Python 3.6: nothing was checked.")
+        return 0
+    return in_environment(environ, ["-m", "launcher.lint"] + arguments, "lint")
 
 
 def image_tests(arguments, environ):
@@ -183,6 +193,7 @@ OWN = {
     "tensorboard": (tensorboard, "show the curves of runs/ on 127.0.0.1:6006"),
     "python": (python, "run the virtual environment's Python"),
     "pytest": (pytest, "run tests in the virtual environment"),
+    "lint": (lint, "run the checks of launcher/lint.py in the virtual environment"),
     "pin-base": (write_pin, "ask the registry for the digest of BASE_IMAGE and write it to .env"),
     "image-tests": (
         image_tests,
@@ -229,9 +240,9 @@ def find_place(environ, gpus, command=None):
     return where.choose(environ.get("RUN_IN"), docker_problem, venv_problem)
 
 
-def in_environment(environ, arguments, tests=False):
+def in_environment(environ, arguments, extra=None):
     """Becomes the environment's Python, in the repository's folder."""
-    executable = environment.ensure(ROOT, environ, tests)
+    executable = environment.ensure(ROOT, environ, extra)
     environ = dict(environ)
     if environ.pop("PYTHONPATH", None):
         # It comes before site-packages: a checkout of the API in it would hide the patched one.
@@ -272,23 +283,30 @@ def nearly_settings(environ):
 
 def with_clone(environ):
     """`environ` with what compose.yaml cannot know: UID and GID, which shells do not export, as results belong to
-    the user; and the commit of this clone, which the image remembers."""
+    the user; and the commit and the version of this clone, which the image remembers."""
     environ = dict(environ)
     environ.setdefault("CODE_COMMIT", host.commit(ROOT))
+    environ["CODE_VERSION"] = __version__
     environ.setdefault("UID", str(os.getuid()))
     environ.setdefault("GID", str(os.getgid()))
     return environ
 
 
 def build_image(environ):
-    """`docker compose build`, silent unless it fails: most of the time everything is in the cache."""
+    """`docker compose build`, silent unless it fails: most of the time everything is in the cache.
+
+    The image is named after its version too. Not by `tags` in compose.yaml, which would give this name to an image of
+    another name as well.
+    """
     path = os.path.join(ROOT, BUILD_LOG)
     say(f"Building the image (a few minutes the first time; details in {BUILD_LOG}).")
+    commands = (["docker", "compose", "build"], ["docker", "tag", IMAGE, f"{IMAGE}:{__version__}"])
     with open(path, "wb") as log:
-        code = subprocess.call(
-            ["docker", "compose", "build"], cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT
+        failed = any(
+            subprocess.call(command, cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT)
+            for command in commands
         )
-    if code:
+    if failed:
         raise LaunchError(
             f"The image could not be built; the last lines of {BUILD_LOG}:\n{environment.last_lines(path)}",
             "Correct what they name and run it again, or go without Docker: RUN_IN=venv.",

@@ -3,7 +3,7 @@
 import difflib
 import os
 import platform as this_platform
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 from launcher import LaunchError
 from tfod_train.devices import gpus
@@ -52,10 +52,10 @@ class Place(NamedTuple):
 class DockerAnswer(NamedTuple):
     """What Docker answered; `engine` is None when no engine did, with the reason in `why_not`."""
 
-    engine: str = None
+    engine: Optional[str] = None
     why_not: str = "no Docker engine answers"
     runtimes: tuple = ()
-    compose: tuple = None
+    compose: Optional[tuple] = None
     base_image: str = ""
     base_image_found: bool = False
 

@@ -75,7 +75,7 @@ class Problem(NamedTuple):
 
     kind: str
     detail: str = ""
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # a tuple's own method, which nobody calls
 
 
 def parse(payload):

@@ -9,7 +9,7 @@ crashed process left is found in the middle of a start, or not until somebody re
 import os
 import re
 import struct
-from typing import List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 from data_prep.tfrecord import crc32c
 
@@ -21,7 +21,7 @@ _DT_STRING = 7
 _NOT_AS_BYTES = (_DT_STRING, 20, 21)  # string, resource, variant: their checksum is not that of the bytes on disk
 _CHUNK_BYTES = 4 * 2**20
 _NAME = re.compile(r"model\.ckpt-(\d+)\.index$")
-_verdicts = {}
+_verdicts: Dict[str, Any] = {}
 
 
 class Entry(NamedTuple):

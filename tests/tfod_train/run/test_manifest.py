@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tfod_train import __version__
 from tfod_train.commands import diff
 from tfod_train.run import manifest
 from tfod_train.run.run_dir import RunDir
@@ -36,6 +37,7 @@ def test_the_manifest_holds_what_repeats_the_run(start, tmp_path):
     assert written["devices"] == {"kind": "cpu", "count": 2, "used": ["/cpu:0", "/cpu:1"], "driver": None, "gpus": []}
     assert written["api"]["commit"] == "170c71cc555d458d2c85775bca92f802238e4dab"
     assert "saver_under_strategy" in written["api"]["patches"] and written["api"]["changed_files"] == []
+    assert written["version"] == __version__
     assert written["versions"]["numpy"] and written["versions"]["python"] == sys.version.split()[0]
     assert (written["outcome"], written["start_step"]) == ("running", 0)
 

@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture
 def licences(script):
-    return script("licences")
+    return script("supply_chain/licences")
 
 
 def about(**fields):
@@ -49,7 +49,7 @@ def test_a_package_that_names_none_is_told_so(licences):
 
 
 def packages(root, python):
-    with open(os.path.join(root, "docker", f"requirements-{python}.lock")) as file:
+    with open(os.path.join(root, "docker", "locks", f"requirements-{python}.lock")) as file:
         return set(re.findall(r"^([a-z0-9][a-z0-9._-]*==[^\s;]+)", file.read(), re.MULTILINE))
 
 
@@ -70,7 +70,7 @@ def test_the_list_is_what_the_installed_packages_say(root, licences):
     site_packages = os.path.join(sys.prefix, "lib", "python3.*", "site-packages")
     for path in glob.glob(os.path.join(site_packages, "*.dist-info", "METADATA")):
         with open(path, encoding="utf-8", errors="replace") as file:
-            told = licences.Parser().parse(file, headersonly=True)
-        installed[licences.key(told["Name"], told["Version"])] = licences.licence(told)
-    told = listed(licences)
-    assert {name: installed.get(name) for name in locked} == {name: told[name] for name in locked}
+            about_it = licences.Parser().parse(file, headersonly=True)
+        installed[licences.key(about_it["Name"], about_it["Version"])] = licences.licence(about_it)
+    named = listed(licences)
+    assert {name: installed.get(name) for name in locked} == {name: named[name] for name in locked}

@@ -12,6 +12,8 @@ import sys
 
 import pytest
 
+from tests.docker.conftest import ROOT
+
 pytestmark = pytest.mark.long
 
 
@@ -29,18 +31,10 @@ def python(tmp_path_factory):
     folder = tmp_path_factory.mktemp("python38")
     subprocess.check_call([find_python(), "-m", "venv", str(folder)])
     program = str(folder / "bin" / "python")
-    locks = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docker")
+    locks = os.path.join(ROOT, "docker", "locks")
     for names in (["build"], ["base", "requirements"]):
-        command = [
-            program,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-deps",
-            "--require-hashes",
-        ]
+        command = [program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command.append("--require-hashes")
         for name in names:
             command += ["--requirement", os.path.join(locks, name + "-3.8.lock")]
         subprocess.check_call(command)
@@ -74,8 +68,8 @@ def test_the_locks_install_and_no_package_misses_or_contradicts_another(ask):
 def test_every_package_of_the_import_check_imports(ask):
     done = ask(
         "-c",
-        "import sys; sys.path.insert(0, 'docker'); import import_check, importlib\n"
-        "for name in import_check.WITHOUT_TENSORFLOW: importlib.import_module(name)",
+        "import import_check, importlib\nfor name in import_check.WITHOUT_TENSORFLOW: importlib.import_module(name)",
+        PYTHONPATH="docker",
     )
     assert (done.returncode, done.stdout) == (0, "")
 

@@ -24,7 +24,7 @@ def ask(script, tmp_path, capsys):
                 }
             )
         )
-        return script("advisories").main([str(path)]), capsys.readouterr().out
+        return script("supply_chain/advisories").main([str(path)]), capsys.readouterr().out
 
     return run
 
@@ -32,7 +32,7 @@ def ask(script, tmp_path, capsys):
 def test_an_old_version_with_a_reason_is_told_and_stays(ask):
     code, text = ask("pillow", "8.4.0", ISSUE)
     assert code == 0
-    assert "| pillow | 8.4.0 | PYSEC-1, CVE-2022-1 | 9.0 | pictures; the last for Python 3.6 |" in text
+    assert "| pillow | 8.4.0 | PYSEC-1, CVE-2022-1 | 9.0 | images; the last for Python 3.6 |" in text
 
 
 def test_one_without_a_reason_fails_where_a_fix_exists(ask):
@@ -46,6 +46,6 @@ def test_nothing_found_is_said(ask):
 
 
 def test_every_version_that_is_asked_for_has_a_reason(script, root):
-    with open(os.path.join(root, "docker", "requirements.in")) as file:
+    with open(os.path.join(root, "docker", "locks", "requirements.in")) as file:
         text = file.read()
-    assert len(script("advisories").reasons(text)) == sum(1 for line in text.splitlines() if "==" in line)
+    assert len(script("supply_chain/advisories").reasons(text)) == sum(1 for line in text.splitlines() if "==" in line)
