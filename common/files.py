@@ -35,23 +35,32 @@ def remove_temporaries(folder):
                 os.unlink(path)
 
 
-def write(path, data):
-    """Write bytes to path: temporary name, flushed to the disk, renamed. What fails leaves nothing behind."""
+def write(path, data, durable=True):
+    """Write bytes to path: temporary name, flushed to the disk, renamed. What fails leaves nothing behind.
+
+    durable: False does not wait for the disk, for what means nothing after the machine went down.
+    """
     try:
-        os.replace(write_temporary(path, data), path)
+        os.replace(write_temporary(path, data, durable), path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary(path))
         raise
 
 
-def write_temporary(path, data):
+def write_text(path, text):
+    """As `write`, of text in UTF-8."""
+    write(path, text.encode("utf-8"))
+
+
+def write_temporary(path, data, durable=True):
     """Write bytes under path's temporary name, flushed to the disk; return that name."""
     unfinished = temporary(path)
     with open(unfinished, "wb") as file:
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            os.fsync(file.fileno())
     return unfinished
 
 

@@ -10,18 +10,10 @@ import re
 import sys
 from typing import List, Mapping, Optional, Set
 
+from common.commands import COMMANDS, RUNS
+from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED
+
 ENTRYPOINT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "entrypoint.py")
-RUNS = "/runs"
-
-# command: the folder it writes. No more than that is asked for: to train, data may be read-only.
-WRITES = {"train": RUNS, "eval": RUNS, "preflight": RUNS, "export": RUNS, "report": RUNS, "data": "/data"}
-
-# command: what its --out is where none is given; None for a folder that is always the host's.
-OUT = {"export": None, "data": None, "detect": "detections"}
-
-# As in the table of exit codes.
-SETTINGS_REFUSED = 2
-PREFLIGHT_FAILED = 3
 
 
 def become_owner(folder: str) -> None:
@@ -37,9 +29,18 @@ def become_owner(folder: str) -> None:
     os.setuid(owner.st_uid)
 
 
+def written_by(command: Optional[str]) -> Optional[str]:
+    """The folder that a command writes. No more than that is asked for: to train, data may be read-only."""
+    return COMMANDS[command].writes if command in COMMANDS else None
+
+
+def takes_out(command: str) -> bool:
+    return command in COMMANDS and COMMANDS[command].has_out
+
+
 def refusal(command: Optional[str]) -> Optional[str]:
     """What is wrong and what to do, when this user cannot write what `command` writes; else None."""
-    folder = WRITES.get(command or "")
+    folder = written_by(command)
     if folder is None or os.access(folder, os.W_OK | os.X_OK):
         return None
     owner = os.stat(folder)
@@ -55,7 +56,7 @@ def refusal(command: Optional[str]) -> Optional[str]:
 def lost(command: Optional[str], environ: Mapping[str, str]) -> Optional[str]:
     """Two sentences when RUN_DIR is in no folder of the host's, and its results would go with the container."""
     run_dir = environ.get("RUN_DIR")
-    if WRITES.get(command or "") != RUNS or not run_dir:
+    if written_by(command) != RUNS or not run_dir:
         return None
     if os.path.realpath(run_dir).startswith(RUNS + os.sep):
         return None
@@ -69,11 +70,11 @@ def lost(command: Optional[str], environ: Mapping[str, str]) -> Optional[str]:
 def lost_out(arguments: List[str]) -> Optional[str]:
     """Two sentences when --out is in no folder of the host's; else None."""
     command, options = arguments[:1], arguments[1:]
-    if not command or command[0] not in OUT or "--help" in options or "-h" in options:
+    if not command or not takes_out(command[0]) or "--help" in options or "-h" in options:
         return None
     given = [value for option, value in zip(options, options[1:]) if option == "--out"]
     given += [option.partition("=")[2] for option in options if option.startswith("--out=")]
-    out = given[-1] if given else OUT[command[0]]
+    out = given[-1] if given else COMMANDS[command[0]].default_out
     if out is None or of_the_host(out):
         return None
     folder = "data" if command[0] == "data" else "runs"

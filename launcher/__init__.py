@@ -5,17 +5,15 @@ other rooms it knows common/, tfod_train/devices/gpus.py and the version in tfod
 to be imported.
 """
 
+from common.errors import PREFLIGHT_FAILED, Refused
 
-class LaunchError(Exception):
+
+class LaunchError(Refused):
     """A refusal people see: `what` is wrong, what to `do`, the exit `code` (2 settings, 3 this machine)."""
 
-    def __init__(self, what, do, code=3):
-        super().__init__(what)
-        self.what = what
-        self.do = do
-        self.code = code
+    code = PREFLIGHT_FAILED
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.what}\n{self.do}"
 
 

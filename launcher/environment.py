@@ -14,7 +14,8 @@ import subprocess
 import time
 from typing import Mapping, Optional
 
-from launcher import LaunchError, files, host, say, where
+from common import files
+from launcher import LaunchError, host, say, where
 
 # Part of the stamp: raise it when the way of installing changes, so that old environments are made anew.
 RECIPE = 1
@@ -132,7 +133,7 @@ def _install_api(root, stages, minor):
     os.rename(new, api)
     # A path relative to site-packages, so that the clone can be moved.
     pth = os.path.join(_site_packages(root, minor), "object_detection_api.pth")
-    files.write(pth, os.path.relpath(api, os.path.dirname(pth)) + "\n")
+    files.write_text(pth, os.path.relpath(api, os.path.dirname(pth)) + "\n")
     stages.run("Compiling it", [stages.python, "-m", "compileall", "-q", "-j", "0", api], accept=(0, 1))
     stages.run("First import", [stages.python, "-c", SMOKE_TEST], cwd=root)
 
@@ -268,7 +269,7 @@ def _read_stamp(root):
 def _stamp(root, **layers):
     stamp = _read_stamp(root)
     stamp.update(layers)
-    files.write(_stamp_path(root), json.dumps(stamp, indent=1, sort_keys=True) + "\n")
+    files.write_text(_stamp_path(root), json.dumps(stamp, indent=1, sort_keys=True) + "\n")
 
 
 def _empty(venv):

@@ -67,12 +67,12 @@ def read_index(prefix):
         with open(prefix + ".index", "rb") as source:
             data = source.read()
         return _parse(data)
-    except FileNotFoundError:
-        raise Torn("it has no .index file")
+    except FileNotFoundError as error:
+        raise Torn("it has no .index file") from error
     except OSError as error:
-        raise Torn(f"its .index cannot be read ({error.strerror})")
-    except (IndexError, struct.error, UnicodeDecodeError):
-        raise Torn("its .index is damaged")
+        raise Torn(f"its .index cannot be read ({error.strerror})") from error
+    except (IndexError, struct.error, UnicodeDecodeError) as error:
+        raise Torn("its .index is damaged") from error
 
 
 def shard_paths(prefix, shards):
@@ -92,8 +92,8 @@ def check_extent(prefix):
     for path, size in zip(shard_paths(prefix, index.shards), needed):
         try:
             there = os.path.getsize(path)
-        except FileNotFoundError:
-            raise Torn(f"{os.path.basename(path)} is missing")
+        except FileNotFoundError as error:
+            raise Torn(f"{os.path.basename(path)} is missing") from error
         if there < size:
             raise Torn(f"{os.path.basename(path)} has {there} of {size} bytes")
     return index
@@ -110,7 +110,7 @@ def check_values(prefix):
                     if entry.dtype not in _NOT_AS_BYTES and _crc_of(shard, entry) != entry.crc:
                         raise Torn(f"the checksum of {entry.name} does not match")
         except OSError as error:
-            raise Torn(f"{os.path.basename(path)} cannot be read ({error.strerror})")
+            raise Torn(f"{os.path.basename(path)} cannot be read ({error.strerror})") from error
 
 
 def problem(prefix, values=False):

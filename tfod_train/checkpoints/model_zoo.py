@@ -133,7 +133,7 @@ def ensure(asked, data_dir, say, source=SOURCE, zoo=None):
             f"Put {source}{archive.name}, as it is, into {folder} and run the same command again, or set "
             "FINE_TUNE_CHECKPOINT=none to train from scratch.",
             PREFLIGHT_FAILED,
-        )
+        ) from error
     if not os.path.isfile(checkpoint(name, data_dir) + ".index"):
         raise Refused(
             f"{os.path.join(folder, name)} holds no {CHECKPOINT}.index.",

@@ -41,7 +41,7 @@ def detect(settings, console, arguments):
     except OSError as error:
         raise Refused(
             f"{asked.out} cannot be written: {error.strerror}.", "Name another folder with --out.", PREFLIGHT_FAILED
-        )
+        ) from error
     model, names = _load(asked.model)
     began, done, failed = time.time(), [], []
     for image, target in zip(asked.images, targets):
@@ -130,7 +130,7 @@ def _load(folder):
         raise Refused(
             f"{path} cannot be read as a label map: {why}.",
             "Export the model again, or take the label map of its dataset.",
-        )
+        ) from error
     names = {class_id: category["name"] for class_id, category in categories.items()}
     return inference.FrozenGraph(os.path.join(folder, FROZEN)), names
 
@@ -202,4 +202,4 @@ def _upright(path):
         with open(path, "rb") as file:
             return Image.open(io.BytesIO(normalize.load(file.read()).encoded)).convert("RGB")
     except OSError as error:
-        raise ValueError(error.strerror or str(error))
+        raise ValueError(error.strerror or str(error)) from error

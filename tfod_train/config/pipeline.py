@@ -72,7 +72,7 @@ def parse(path):
             text_format.Merge(source.read(), config)
     except (text_format.ParseError, UnicodeDecodeError) as error:
         what, do = _where_it_fails(str(error))
-        raise Refused(f"{path} is not a pipeline config: {what}.", do)
+        raise Refused(f"{path} is not a pipeline config: {what}.", do) from error
     if not config.model.WhichOneof("model"):
         raise Refused(f"{path} names no model.", "A pipeline config has model, train_config and input readers.")
     return config

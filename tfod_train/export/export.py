@@ -106,10 +106,10 @@ def _in_hand(checkpoint, out):
     try:
         yield best.set_aside(checkpoint, aside)
     except best.Gone as why:
-        raise Refused(f"Checkpoint {checkpoint} cannot be read: {why}.", "Take another one.", PREFLIGHT_FAILED)
+        raise Refused(f"Checkpoint {checkpoint} cannot be read: {why}.", "Take another one.", PREFLIGHT_FAILED) from why
     except Refused as refused:
         held = os.path.join(aside, os.path.basename(checkpoint))
-        raise Refused(refused.what.replace(held, checkpoint), refused.do, refused.code)
+        raise Refused(refused.what.replace(held, checkpoint), refused.do, refused.code) from refused
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 

@@ -48,7 +48,7 @@ def restore(session, checkpoint, averages_wanted):
     except (tf.errors.OpError, ValueError) as error:
         raise Refused(
             f"Checkpoint {checkpoint} cannot be read: {str(error).splitlines()[0].rstrip('.')}.", "Take another one."
-        )
+        ) from error
     return chosen.words
 
 
@@ -110,7 +110,7 @@ class FrozenGraph(object):
             raise Refused(
                 f"{path} cannot be read as a frozen graph: {str(error).rstrip('.')}.",
                 "Export the model again, or name the folder of an export.",
-            )
+            ) from error
         with tf.Graph().as_default() as graph:
             tf.import_graph_def(definition, name="")
         there = {node.name for node in definition.node}

@@ -130,7 +130,7 @@ def _convert(graph, shape, scale, offset, quantised):
             f"TensorFlow's converter cannot make a TFLite file of this model: {_reason(str(error))}.",
             "Export with --no-tflite; the log has all that it says.",
             FAILED,
-        )
+        ) from error
 
 
 def _reason(text):
