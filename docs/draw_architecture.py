@@ -67,8 +67,8 @@ def room_of(module: str, in_data_prep: bool = False) -> str:
     name = rest.partition(".")[0]
     if package == "tfod_train":
         return name if _is_folder(package, name) else "settings" if name in ("settings", "trainer") else ""
-    if package == "data_prep" and in_data_prep and _is_folder(package, name):
-        return f"data_prep/{name}"
+    if package == "data_prep" and in_data_prep:
+        return f"{package}/{name}" if _is_folder(package, name) else package if name in ("__main__", "cli") else ""
     return package if package in PACKAGES else ""
 
 
