@@ -205,6 +205,11 @@ def test_targets_and_markers_that_are_named_exist(page, project_dir):
         targets = set(re.findall(r"^([a-z-]+):", makefile.read(), flags=re.MULTILINE))
     named = set(re.findall(r"`make ([a-z-]+)", page))
     assert len(named) > 5 and named <= targets
+    with open(os.path.join(project_dir, "pytest.ini"), encoding="utf-8") as settings:
+        markers = set(re.findall(r"^    (\w+): ", settings.read(), flags=re.MULTILINE))
+    table = page.partition("| marker | what |")[2].partition("\n\n")[0]
+    named = set(re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE))
+    assert len(named) > 5 and named <= markers
 
 
 def test_files_that_are_named_exist(page, project_dir):
