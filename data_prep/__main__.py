@@ -1,4 +1,4 @@
-"""`python -m data_prep mini-pets|pets|voc|coco|check|show`: the command line of data_prep.
+"""`python -m data_prep mini-pets|check|show` and the formats: the command line of data_prep.
 
 Exit codes: 0 done, 2 the arguments make no sense, 3 the data, the disk or the network is not as needed, 130
 stopped by Ctrl-C, 141 stopped because what reads the output (as in `| head`) has ended.
@@ -57,7 +57,7 @@ def _print_any_name():
 
 def _parser():
     parser = argparse.ArgumentParser(prog="python -m data_prep", description="Pictures and annotations to TFRecords.")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=cli.LateParser)
     commands.required = True
 
     cli.add(commands)

@@ -11,13 +11,13 @@ import importlib
 import json
 import math
 import os
-from typing import NamedTuple, Optional
+from argparse import ArgumentParser
+from typing import NamedTuple, Optional, Sequence
 
-from common.errors import DataError
+from common.errors import DataError, UsageError
 from data_prep.formats import annotation as annotations
-from data_prep.formats import base
+from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
-from data_prep.formats.base import dataset_name
 from data_prep.formats.class_names import read as read_label_map
 from data_prep.formats.class_names import refuse_unknown
 from data_prep.formats.image_index import PictureIndex, is_text
@@ -37,11 +37,11 @@ _FARTHEST_PIXEL = 100000.0
 class Options(NamedTuple):
     """annotations: paths of one JSON, or of those of train and val; () to look for them.
 
-    masks: one of features.MASKS. label_map: a file, or None for the categories of the data. shards: None for
+    masks: one of arguments.MASKS. label_map: a file, or None for the categories of the data. shards: None for
     dataset.shards_for.
     """
 
-    annotations: tuple = ()
+    annotations: Sequence[str] = ()
     masks: str = "none"
     label_map: Optional[str] = None
     shards: Optional[int] = None
@@ -55,12 +55,19 @@ class Entry(NamedTuple):
     annotations: list
 
 
-def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
-    """Convert source_dir into a prepared dataset in out_dir; return its dataset.json.
-
-    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
-    """
-    return base.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits, force)
+def add_options(parser: ArgumentParser) -> None:
+    """Adds the options of `python -m data_prep coco`."""
+    arguments.add_source(parser, "the pictures, anywhere below it")
+    parser.add_argument(
+        "--annotations",
+        nargs="+",
+        default=(),
+        metavar="JSON",
+        help="one file, or train's and val's (default: those in DIR or DIR/annotations)",
+    )
+    arguments.add_masks(parser)
+    arguments.add_label_map(parser, "the categories in the order of their ids")
+    arguments.add_split(parser, "upstream is one JSON for train and one for val (default where there are two)")
 
 
 class Converter:
@@ -174,6 +181,8 @@ def _pictures_without_entry(index, entries):
 
 def _find_json(source_dir, named):
     """[the JSON] or [train's, val's]."""
+    if len(named) > 2:
+        raise UsageError("--annotations takes one JSON, or one for train and one for val.", "Name one or two files.")
     if not os.path.isdir(source_dir):
         raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds pictures and annotations.")
     if named:

@@ -12,13 +12,14 @@ import io
 import os
 import re
 import warnings
-from typing import NamedTuple
+from argparse import ArgumentParser
+from typing import NamedTuple, Optional
 
 from PIL import Image
 
 from common import files
 from common.errors import DataError, UsageError
-from data_prep.formats import base
+from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, read_xml
 from data_prep.formats.class_names import refuse_unknown
 from data_prep.formats.image_index import PictureIndex
@@ -103,22 +104,40 @@ class Layout(NamedTuple):
 
 
 class Options(NamedTuple):
-    """boxes: "faces" (those of the xml) or "body" (around the trimap). masks: features.MASKS, with body only."""
+    """boxes: "faces" (those of the xml) or "body" (around the trimap). masks: arguments.MASKS, with body only.
+
+    shards: None for dataset.SHARDS.
+    """
 
     boxes: str = "faces"
     masks: str = "none"
-    shards: int = dataset.SHARDS
+    shards: Optional[int] = None
     split: Choice = Choice()
 
 
-def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
-    """Convert source_dir, in Oxford-IIIT Pet's layout, into a prepared dataset; return its dataset.json.
+def add_options(parser: ArgumentParser) -> None:
+    """Adds the options of `python -m data_prep pets`."""
+    parser.add_argument("--source", metavar="DIR", help="a folder with images/ and annotations/ (default: OUT/raw)")
+    parser.add_argument(
+        "--download",
+        action="store_true",
+        help="fetch the dataset into OUT/raw first (811 MB; goes on where it was cut off)",
+    )
+    parser.add_argument(
+        "--boxes",
+        choices=BOXES,
+        default="faces",
+        help="what the boxes enclose; body takes them from the trimaps (default: faces)",
+    )
+    arguments.add_masks(parser, "with --boxes body: ")
+    arguments.add_split(parser, "upstream is the API's: seed 42, 0.3 validate (default)")
 
-    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError if the layout is
-    incomplete or more pictures than the limits allow are unusable, UsageError if the options contradict each
-    other.
-    """
-    return base.prepare(lambda: plan(source_dir, "pets", CLASSES, options), out_dir, workers, limits, force)
+
+def fetch(folder: str) -> None:
+    """Downloads the dataset into folder. Raises DataError."""
+    from common import download  # and with it requests, for those who download
+
+    download.fetch_pets(folder)
 
 
 def read_list(layout):
@@ -228,7 +247,7 @@ def _read_trimap(path):
     return masks.array(trimap) != _BACKGROUND  # of a palette the indices count, not the colours
 
 
-def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
+def plan(source_dir, name, options=Options(), classes=CLASSES, one_pet_each=True):
     """The dataset.Plan of converting source_dir.
 
     classes: names in the order of their ids. one_pet_each: a picture with several is told of. Raises DataError if
@@ -247,7 +266,8 @@ def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
     index = PictureIndex(layout.images)
     recipe = example_features.Recipe({breed: number for number, breed in enumerate(classes, 1)}, options.masks)
     upstream = options.split.upstream is not False
-    chosen = {"boxes": options.boxes, "masks": options.masks, "shards": options.shards}
+    shards = options.shards or dataset.SHARDS
+    chosen = {"boxes": options.boxes, "masks": options.masks, "shards": shards}
     chosen.update(options.split.options(upstream))
     return dataset.Plan(
         name=name,
@@ -255,18 +275,14 @@ def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
         prefix=_prefix(options),
         splits=options.split.by_seed(ids),
         convert=Converter(layout, options, recipe, index, one_pet_each),
-        shards=options.shards,
+        shards=shards,
         fingerprint=dict(
             chosen,
             converter=_CONVERTER_VERSION,
             pictures=len(ids),
             source_sha256=_source_sha256(layout, ids, index, options),
         ),
-        extra={
-            "boxes": options.boxes,
-            "masks": None if options.masks == "none" else options.masks,
-            "shards": options.shards,
-        },
+        extra={"boxes": options.boxes, "masks": None if options.masks == "none" else options.masks, "shards": shards},
         command=("pets", dict({"source": source_dir}, **chosen)),
         config=example_features.config_fields(options.masks),
         unused=_unused(layout, ids, index),

@@ -11,11 +11,12 @@ import functools
 import hashlib
 import os
 import unicodedata
+from argparse import ArgumentParser
 from typing import NamedTuple, Optional
 
 from common.errors import DataError
 from data_prep.formats import annotation as annotations
-from data_prep.formats import base
+from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
 from data_prep.formats.class_names import read as read_label_map
 from data_prep.formats.class_names import refuse_unknown
@@ -54,12 +55,11 @@ class Entry(NamedTuple):
     names: tuple
 
 
-def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
-    """Convert source_dir into a prepared dataset in out_dir; return its dataset.json.
-
-    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
-    """
-    return base.prepare(lambda: plan(source_dir, base.dataset_name(out_dir), options), out_dir, workers, limits, force)
+def add_options(parser: ArgumentParser) -> None:
+    """Adds the options of `python -m data_prep voc`."""
+    arguments.add_source(parser, "Annotations/ and JPEGImages/, or pictures and xml anywhere below it")
+    arguments.add_label_map(parser, "the names in the data, sorted")
+    arguments.add_split(parser, "upstream is ImageSets/Main/train.txt and val.txt (default where they are)")
 
 
 class Converter:

@@ -10,11 +10,9 @@ from data_prep.images import normalize
 from data_prep.tfrecord import codec
 from data_prep.writer import dataset
 
-MASKS = ("none", "png", "numerical")
-
 
 class Recipe(NamedTuple):
-    """labels: {class name: id}. masks: one of MASKS.
+    """labels: {class name: id}. masks: one of data_prep.formats.arguments.MASKS.
 
     coco: write is_crowd and area, as the API's COCO converter does, instead of difficult, truncated and view.
     """
@@ -156,7 +154,7 @@ def _mask_feature(found, kind):
 
 
 def config_fields(kind):
-    """What the input reader of a pipeline config needs for masks of this kind, one of MASKS."""
+    """What the input reader of a pipeline config needs for masks of this kind, as Recipe.masks."""
     if kind == "none":
         return {"load_instance_masks": False}
     return {"load_instance_masks": True, "mask_type": "PNG_MASKS" if kind == "png" else "NUMERICAL_MASKS"}

@@ -46,11 +46,12 @@ class Drawing(NamedTuple):
     trimap: object
 
 
-def prepare(out_dir, shards=dataset.SHARDS, workers=None, force=False):
+def prepare(out_dir, shards=None, workers=None, force=False):
     """Draw the raw dataset into out_dir/raw and convert it into out_dir; return its dataset.json.
 
     Does nothing if out_dir already holds what this version draws, unless force. Raises DataError.
     """
+    shards = shards or dataset.SHARDS
     with files.locked(out_dir):
         ready = None if force else quick.complete(out_dir, drawn_by=GENERATOR, shards=shards)
         if ready:
@@ -58,7 +59,7 @@ def prepare(out_dir, shards=dataset.SHARDS, workers=None, force=False):
         files.remove_temporaries(out_dir)
         raw = os.path.join(out_dir, "raw")
         _draw_all(raw, workers or dataset.available_cores())
-        plan = pets.plan(raw, "mini-pets", CLASSES, pets.Options(shards=shards), one_pet_each=False)
+        plan = pets.plan(raw, "mini-pets", pets.Options(shards=shards), CLASSES, one_pet_each=False)
         return dataset.write(
             out_dir,
             plan._replace(extra=dict(plan.extra, drawn_by=GENERATOR), command=("mini-pets", {"shards": shards})),

@@ -8,6 +8,7 @@ from PIL import Image
 
 from data_prep.formats import pets
 from data_prep.writer.dataset import Limits
+from tests.data_prep.prepared import prepare
 
 COLOURS = ((200, 60, 60), (60, 160, 60), (60, 60, 200))
 
@@ -72,7 +73,9 @@ class RawPets:
 
     def convert(self, out, workers=None, max_skipped=1.0, strict=False, **options):
         options.setdefault("shards", 2)
-        return pets.prepare(self.root, str(out), pets.Options(**options), workers, Limits(max_skipped, strict))
+        return prepare(
+            pets, self.root, str(out), pets.Options(**options), workers=workers, limits=Limits(max_skipped, strict)
+        )
 
 
 @pytest.fixture(scope="session")

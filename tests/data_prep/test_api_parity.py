@@ -15,6 +15,7 @@ from PIL import Image
 from data_prep.formats import coco, pets, voc
 from data_prep.tfrecord import codec
 from data_prep.writer.dataset import Limits, label_map_text
+from tests.data_prep.prepared import prepare
 
 pytestmark = pytest.mark.tensorflow
 
@@ -205,7 +206,7 @@ def test_pets_are_the_api_converters(api, sources, source, case, tmp_path):
     if source not in sources:
         pytest.skip(f"there is no folder of real pets at {SAMPLE}")
     ours, theirs = str(tmp_path), api(source, case)
-    dataset = pets.prepare(sources[source], ours, PETS[case][0], limits=Limits(1.0))
+    dataset = prepare(pets, sources[source], ours, PETS[case][0], limits=Limits(1.0))
     assert shards(ours) == shards(theirs) and len(shards(ours)) == 20
     only_ours, compared = set(), 0
     for name in shards(ours):
@@ -246,10 +247,10 @@ def decoded(png):
 
 
 def test_voc_is_the_api_converters(api, sources, tmp_path):
-    dataset = voc.prepare(sources["voc"], str(tmp_path), voc.Options(shards=1))
+    dataset = prepare(voc, sources["voc"], str(tmp_path), voc.Options(shards=1))
     assert dataset["classes"] == sorted(VOC_CLASSES) != list(VOC_CLASSES)
     (tmp_path / "map.pbtxt").write_text(label_map_text(VOC_CLASSES), encoding="utf-8")
-    voc.prepare(sources["voc"], str(tmp_path), voc.Options(str(tmp_path / "map.pbtxt"), shards=1))
+    prepare(voc, sources["voc"], str(tmp_path), voc.Options(str(tmp_path / "map.pbtxt"), shards=1))
     own = read(str(tmp_path), "pascal_train.record-00000-of-00001")
     other = dict(read(api("voc", "train"), "shard"))
     assert len(own) == 8 and len(other) == 4
@@ -258,7 +259,8 @@ def test_voc_is_the_api_converters(api, sources, tmp_path):
 
 @pytest.mark.parametrize("case", ["boxes", "png"])
 def test_coco_is_the_api_converters(api, sources, case, tmp_path):
-    dataset = coco.prepare(
+    dataset = prepare(
+        coco,
         sources["coco"],
         str(tmp_path),
         coco.Options(masks="png" if case == "png" else "none", shards=1),
@@ -317,7 +319,7 @@ def assert_coco_differs(stem, own, other):
 def test_the_apis_decoder_reads_both_kinds_of_masks_alike(api_dir, mini, tmp_path):
     """Ours too, through tf_example_decoder: what training sees is the same floats."""
     for kind in ("png", "numerical"):
-        pets.prepare(str(mini / "raw"), str(tmp_path / kind), pets.Options("body", kind), limits=Limits(1.0))
+        prepare(pets, str(mini / "raw"), str(tmp_path / kind), pets.Options("body", kind), limits=Limits(1.0))
     code = """if True:
         import sys, numpy, tensorflow.compat.v1 as tf
         from object_detection.data_decoders import tf_example_decoder

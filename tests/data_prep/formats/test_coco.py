@@ -17,7 +17,7 @@ from data_prep.check import quick
 from data_prep.formats import coco
 from data_prep.tfrecord import codec
 from data_prep.writer.dataset import Limits, label_map_text
-from tests.data_prep.prepared import examples
+from tests.data_prep.prepared import examples, prepare
 
 WIDTH, HEIGHT = 40, 30
 SIZE = {"width": WIDTH, "height": HEIGHT}
@@ -49,7 +49,7 @@ def write(root, content, name="instances.json", encode=None):
 
 def convert(root, out, max_skipped=1.0, **options):
     options.setdefault("shards", 1)
-    return coco.prepare(str(root), str(out), coco.Options(**options), limits=Limits(max_skipped))
+    return prepare(coco, str(root), str(out), coco.Options(**options), limits=Limits(max_skipped))
 
 
 def test_boxes_ids_and_categories(tmp_path, encode):

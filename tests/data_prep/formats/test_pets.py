@@ -17,7 +17,7 @@ from data_prep.check import quick
 from data_prep.formats import annotation as annotations
 from data_prep.formats import pets, splits
 from data_prep.writer.dataset import Limits, Outcome, hold_to_limits
-from tests.data_prep.prepared import examples, skipped
+from tests.data_prep.prepared import examples, prepare, skipped
 
 
 def shard_hashes(dataset):
@@ -251,7 +251,7 @@ def test_a_picture_listed_twice_is_refused(raw, tmp_path):
 
 def test_a_folder_in_another_layout_is_refused_with_what_is_missing(tmp_path):
     with pytest.raises(DataError, match="trainval.txt is missing|images is missing"):
-        pets.prepare(str(tmp_path), str(tmp_path / "out"))
+        prepare(pets, str(tmp_path), str(tmp_path / "out"))
 
 
 def test_other_files_among_the_pictures_are_ignored_and_the_jpg_wins(raw, tmp_path, encode):
@@ -437,7 +437,7 @@ SAMPLE = os.path.join(PROJECT_DIR, "..", "shared", "data", "pets-sample")
 @pytest.mark.parametrize("boxes", ["faces", "body"])
 def test_each_oddity_of_real_pets_is_explained(tmp_path, capsys, boxes):
     """The list of oddities is that of the folder's README, and the default limits let it pass."""
-    dataset = pets.prepare(SAMPLE, str(tmp_path / "out"), pets.Options(boxes))
+    dataset = prepare(pets, SAMPLE, str(tmp_path / "out"), pets.Options(boxes))
     said = capsys.readouterr().out
     unused = {name: entry["reason"] for entry in dataset["unused"] for name in entry["names"]}
     assert skipped(dataset) == dict.fromkeys(("Abyssinian_104", "Bengal_111", "Bengal_175"), pets.NO_XML)

@@ -8,10 +8,10 @@ import pytest
 from common.errors import DataError, UsageError
 from data_prep.__main__ import main
 from data_prep.check import quick
-from data_prep.formats import splits, voc
+from data_prep.formats import base, splits, voc
 from data_prep.formats.image_index import visible_files
 from data_prep.writer.dataset import Limits, label_map_text
-from tests.data_prep.prepared import examples, skipped
+from tests.data_prep.prepared import examples, prepare, skipped
 
 
 class Folder:
@@ -54,7 +54,9 @@ class Folder:
 
     def convert(self, out, max_skipped=1.0, strict=False, workers=None, **options):
         options.setdefault("shards", 1)
-        return voc.prepare(str(self.root), str(out), voc.Options(**options), workers, Limits(max_skipped, strict))
+        return prepare(
+            voc, str(self.root), str(out), voc.Options(**options), workers=workers, limits=Limits(max_skipped, strict)
+        )
 
 
 @pytest.fixture
@@ -213,7 +215,7 @@ def test_a_class_that_appears_while_others_are_converted_stops_the_run(folder, t
     plan = voc.plan(str(folder.root), "mine", voc.Options(shards=1))
     folder.xml("x.xml", ("bird", 1, 1, 9, 9))
     with pytest.raises(DataError, match="The class bird appeared"):
-        voc.base.prepare(lambda: plan, str(tmp_path / "out"))
+        base.prepare(lambda: plan, str(tmp_path / "out"))
     assert os.listdir(str(tmp_path / "out")) == []
 
 
