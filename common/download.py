@@ -52,7 +52,7 @@ def fetch_pets(raw_dir, sources=PETS_SOURCES, archives=None):
             if os.path.isdir(os.path.join(raw_dir, folder)):
                 continue
             path = os.path.join(raw_dir, archive.name)
-            # Pictures hardly compress: their folder needs as much again, and so do their records.
+            # Images hardly compress: their folder needs as much again, and so do their records.
             _need_space(raw_dir, 3 * archive.bytes - _size(path) - _size(path + _PART))
             fetch(archive, [source + archive.name for source in sources], path)
             unpack(path, raw_dir, folder)

@@ -56,7 +56,7 @@ def _print_any_name():
 
 
 def _parser():
-    parser = argparse.ArgumentParser(prog="python -m data_prep", description="Pictures and annotations to TFRecords.")
+    parser = argparse.ArgumentParser(prog="python -m data_prep", description="Images and annotations to TFRecords.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=cli.LateParser)
     commands.required = True
 
@@ -77,17 +77,17 @@ def _add_check(commands):
         "--decode",
         default="100",
         metavar="N|all",
-        help="pictures to decode to the last row, spread evenly (default: %(default)s)",
+        help="images to decode to the last row, spread evenly (default: %(default)s)",
     )
     check.add_argument("--json", action="store_true", help="print the report as JSON")
     check.set_defaults(run=_check)
 
 
 def _add_show(commands):
-    show = commands.add_parser("show", help="a contact sheet: pictures with boxes, classes, box sizes")
+    show = commands.add_parser("show", help="a contact sheet: images with boxes, classes, box sizes")
     show.add_argument("path", metavar="PATH", help="a dataset folder, a TFRecord file, or a pattern")
     show.add_argument("--out", metavar="FILE.png", help="the sheet (default: contact-sheet.png beside the data)")
-    show.add_argument("--count", type=int, default=12, metavar="N", help="pictures (default: %(default)s)")
+    show.add_argument("--count", type=int, default=12, metavar="N", help="images (default: %(default)s)")
     show.add_argument("--label-map", metavar="FILE", help="the classes (default: the dataset folder's)")
     show.set_defaults(run=_show)
 

@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 from common.errors import UsageError
 from data_prep.formats import FORMATS, Format
 
-_FEWER_SHARDS = "default: 10, and for data of your own fewer for under 100 pictures in a split"
+_FEWER_SHARDS = "default: 10, and for data of your own fewer for under 100 images in a split"
 
 
 class LateParser(argparse.ArgumentParser):
@@ -29,7 +29,7 @@ class LateParser(argparse.ArgumentParser):
 
 def add(commands: Any) -> None:
     """Adds a parser for each format to argparse's subparsers of LateParser; its `run` gives an exit code."""
-    mini = _add(commands, "mini-pets", "draw and convert the built-in dataset: 3 breeds, about 200 pictures")
+    mini = _add(commands, "mini-pets", "draw and convert the built-in dataset: 3 breeds, about 200 images")
     mini.set_defaults(run=_mini_pets)
     _add_output(mini, "data/mini-pets", "default: 10")
     for each in FORMATS:
@@ -54,9 +54,9 @@ def _add_limits(parser):
         type=float,
         default=0.02,
         metavar="SHARE",
-        help="share of pictures that may be unusable before the run fails (default: 0.02)",
+        help="share of images that may be unusable before the run fails (default: 0.02)",
     )
-    parser.add_argument("--strict", action="store_true", help="fail if any picture or box cannot be used")
+    parser.add_argument("--strict", action="store_true", help="fail if any image or box cannot be used")
 
 
 def _add_output(parser, default, shards):

@@ -1,4 +1,4 @@
-"""Where each record lies, and which share an id or a picture, in 32 bytes a record."""
+"""Where each record lies, and which share an id or an image, in 32 bytes a record."""
 
 import array
 import hashlib
@@ -18,25 +18,25 @@ class Repeated(NamedTuple):
 
 
 class Identities:
-    """Remembers place, id and picture of every record; ids and pictures as 64-bit hashes."""
+    """Remembers place, id and image of every record; ids and images as 64-bit hashes."""
 
     def __init__(self):
         self._files, self._splits = [], {}
         self._file, self._split = array.array("I"), array.array("I")
         self._offset = array.array("Q")
-        self._hashes = {"id": array.array("Q"), "picture": array.array("Q")}
+        self._hashes = {"id": array.array("Q"), "image": array.array("Q")}
 
     def __len__(self):
         return len(self._offset)
 
-    def add(self, path, split, offset, identity, picture):
-        """identity, picture: bytes, empty where there are none, which equals nothing."""
+    def add(self, path, split, offset, identity, image):
+        """identity, image: bytes, empty where there are none, which equals nothing."""
         if not self._files or self._files[-1] != path:
             self._files.append(path)
         self._file.append(len(self._files) - 1)
         self._split.append(self._splits.setdefault(split, len(self._splits)))
         self._offset.append(offset)
-        for name, value in (("id", identity), ("picture", picture)):
+        for name, value in (("id", identity), ("image", image)):
             self._hashes[name].append(_hash(value) if value else _NONE)
 
     def place(self, number):
@@ -50,7 +50,7 @@ class Identities:
         return [index * len(self) // count for index in range(count)]
 
     def repeated(self, what):
-        """Yield a Repeated for each value ("id" or "picture") that several records share."""
+        """Yield a Repeated for each value ("id" or "image") that several records share."""
         hashes = numpy.frombuffer(self._hashes[what], dtype=numpy.uint64)
         order = numpy.argsort(hashes, kind="stable")
         ordered = hashes[order]

@@ -20,7 +20,7 @@ class Kind(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where something was found; offset: byte at which the record begins; id: the picture's source_id."""
+    """Where something was found; offset: byte at which the record begins; id: the image's source_id."""
 
     file: Optional[str]
     offset: Optional[int] = None
@@ -91,10 +91,8 @@ KINDS = collections.OrderedDict(
             ),
         ),
         (
-            "no-picture",
-            Kind(
-                ERROR, "A record has no picture (image/encoded).", "Write the picture file's bytes into image/encoded."
-            ),
+            "no-image",
+            Kind(ERROR, "A record has no image (image/encoded).", "Write the image file's bytes into image/encoded."),
         ),
         (
             "list-lengths",
@@ -105,31 +103,28 @@ KINDS = collections.OrderedDict(
             ),
         ),
         (
-            "picture-format",
+            "image-format",
             Kind(
                 ERROR,
-                "A picture is neither JPEG, PNG nor BMP; the API fails on it.",
-                "Convert again with data_prep, which makes JPEGs of all pictures.",
+                "An image is neither JPEG, PNG nor BMP; the API fails on it.",
+                "Convert again with data_prep, which makes JPEGs of all images.",
             ),
         ),
-        (
-            "picture-broken",
-            Kind(ERROR, "A picture cannot be decoded.", "Replace or remove the picture and convert again."),
-        ),
+        ("image-broken", Kind(ERROR, "An image cannot be decoded.", "Replace or remove the image and convert again.")),
         (
             "size-differs",
             Kind(
                 WARNING,
-                "image/width and image/height are not the picture's size.",
+                "image/width and image/height are not the image's size.",
                 "If the boxes were divided by that size they are wrong: convert again with the decoded size.",
             ),
         ),
         (
-            "picture-turned",
+            "image-turned",
             Kind(
                 WARNING,
-                "Exif says to turn the picture, which the API does not do.",
-                "Look at the boxes with `show`; convert again with upright pictures.",
+                "Exif says to turn the image, which the API does not do.",
+                "Look at the boxes with `show`; convert again with upright images.",
             ),
         ),
         (
@@ -140,11 +135,11 @@ KINDS = collections.OrderedDict(
             "box-in-pixels",
             Kind(
                 ERROR,
-                "A box is given in pixels instead of shares of the picture's sides (0 to 1).",
-                "Divide x by the picture's width and y by its height, and convert again.",
+                "A box is given in pixels instead of shares of the image's sides (0 to 1).",
+                "Divide x by the image's width and y by its height, and convert again.",
             ),
         ),
-        ("box-outside", Kind(ERROR, "A box reaches outside of its picture.", _REPAIR_BOXES)),
+        ("box-outside", Kind(ERROR, "A box reaches outside of its image.", _REPAIR_BOXES)),
         (
             "box-inverted",
             Kind(
@@ -187,7 +182,7 @@ KINDS = collections.OrderedDict(
             "no-id",
             Kind(
                 ERROR,
-                "Records have no image/source_id; evaluation takes them for one and the same picture.",
+                "Records have no image/source_id; evaluation takes them for one and the same image.",
                 "Write a unique text, such as the file name, into image/source_id.",
             ),
         ),
@@ -195,7 +190,7 @@ KINDS = collections.OrderedDict(
             "same-id",
             Kind(
                 ERROR,
-                "Pictures of a split share an image/source_id; evaluation counts them as one.",
+                "Images of a split share an image/source_id; evaluation counts them as one.",
                 "Make the ids unique, for instance by the folder's name, and convert again.",
             ),
         ),
@@ -204,22 +199,22 @@ KINDS = collections.OrderedDict(
             Kind(
                 WARNING,
                 "An image/source_id is in more than one split.",
-                "Make sure that these are different pictures, and none is evaluated on after training.",
+                "Make sure that these are different images, and none is evaluated on after training.",
             ),
         ),
         (
-            "picture-in-two-splits",
+            "image-in-two-splits",
             Kind(
                 WARNING,
-                "The same picture is in more than one split.",
+                "The same image is in more than one split.",
                 "Remove it from one: what was trained on proves nothing in evaluation.",
             ),
         ),
         (
-            "same-picture",
+            "same-image",
             Kind(
                 WARNING,
-                "The same picture is in a split more than once.",
+                "The same image is in a split more than once.",
                 "Remove the repetition, unless it is meant to weigh more.",
             ),
         ),
@@ -228,7 +223,7 @@ KINDS = collections.OrderedDict(
             Kind(
                 ERROR,
                 "A record has another number of masks than of boxes.",
-                "Write one mask a box, of the picture's size, and convert again.",
+                "Write one mask a box, of the image's size, and convert again.",
             ),
         ),
         (
@@ -243,8 +238,8 @@ KINDS = collections.OrderedDict(
             "mask-broken",
             Kind(
                 ERROR,
-                "A mask cannot be decoded or is of another size than its picture.",
-                "Draw the mask on the picture as it is stored, and convert again.",
+                "A mask cannot be decoded or is of another size than its image.",
+                "Draw the mask on the image as it is stored, and convert again.",
             ),
         ),
         (
@@ -259,21 +254,21 @@ KINDS = collections.OrderedDict(
             "many-boxes",
             Kind(
                 WARNING,
-                "A picture has more boxes than max_number_of_boxes; the rest is cut off.",
+                "An image has more boxes than max_number_of_boxes; the rest is cut off.",
                 "Set max_number_of_boxes in both input readers to the largest number.",
             ),
         ),
-        ("no-boxes", Kind(ERROR, "No picture has a box.", "Look at how the annotations are read, and convert again.")),
+        ("no-boxes", Kind(ERROR, "No image has a box.", "Look at how the annotations are read, and convert again.")),
         (
             "class-without-box",
-            Kind(WARNING, "A class of the label map has no box.", "Remove the class, or add pictures of it."),
+            Kind(WARNING, "A class of the label map has no box.", "Remove the class, or add images of it."),
         ),
         (
             "small-box",
             Kind(
                 WARNING,
-                "A box is smaller than 8 px once its picture is resized to the model's input.",
-                "Use a larger input size, or cut the pictures into tiles.",
+                "A box is smaller than 8 px once its image is resized to the model's input.",
+                "Use a larger input size, or cut the images into tiles.",
             ),
         ),
     )

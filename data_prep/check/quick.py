@@ -17,7 +17,7 @@ def quick(dataset_dir):
     """Return what is wrong with a prepared dataset as a list of sentences; empty when it is fit for training.
 
     Reads dataset.json, the label map, each shard's size and record headers, and its first record.
-    Milliseconds for thousands of pictures; a flipped bit inside a later picture is not found.
+    Milliseconds for thousands of images; a flipped bit inside a later image is not found.
     """
     return _on_description(
         dataset_dir, lambda dataset: _description(dataset_dir, dataset) + _records(dataset_dir, dataset)
@@ -58,7 +58,7 @@ def complete(dataset_dir, **expected):
         dataset = json.load(file)
     if any(dataset.get(key) != value for key, value in expected.items()):
         return None
-    counts = [f"{split['examples']} {name} pictures" for name, split in dataset["splits"].items()]
+    counts = [f"{split['examples']} {name} images" for name, split in dataset["splits"].items()]
     print(
         f"{dataset_dir} is already complete: {' and '.join(counts)}. Nothing to do (--force converts again).",
         flush=True,

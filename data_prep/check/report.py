@@ -42,7 +42,7 @@ def _number_to_decode(text):
     if text == "all":
         return None
     if not text.isdigit():
-        raise UsageError(f"--decode {text} is neither a number nor all.", "Give a number of pictures, or all.")
+        raise UsageError(f"--decode {text} is neither a number nor all.", "Give a number of images, or all.")
     return int(text)
 
 
@@ -74,8 +74,8 @@ def print_report(report, paths=(), out=None):
 
 def _splits_table(report):
     table = Table(title="What is there", title_justify="left")
-    for heading in ("split", "files", "records", "boxes", "without a box", "most boxes", "picture sizes"):
-        table.add_column(heading, justify="left" if heading in ("split", "picture sizes") else "right", overflow="fold")
+    for heading in ("split", "files", "records", "boxes", "without a box", "most boxes", "image sizes"):
+        table.add_column(heading, justify="left" if heading in ("split", "image sizes") else "right", overflow="fold")
     for name, split in report.splits.items():
         sizes = "%d-%d x %d-%d px" % split.sizes if split.sizes else "not stated"
         table.add_row(
@@ -121,6 +121,6 @@ def _lines(report):
         yield "Boxes by their shorter side at the model's input size: %s." % ", ".join(
             f"{count} under {limit} px" for limit, count in sorted(report.small.items())
         )
-    yield f"{report.decoded} of {report.records} pictures were decoded to the last row."
+    yield f"{report.decoded} of {report.records} images were decoded to the last row."
     for note in report.notes:
         yield note

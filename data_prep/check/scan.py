@@ -18,7 +18,7 @@ _WORDS = {example_rules.BYTES: "png", example_rules.FLOATS: "numerical", example
 
 
 class Options(NamedTuple):
-    """What the command line says; None where it says nothing. decode: pictures to decode, None for all."""
+    """What the command line says; None where it says nothing. decode: images to decode, None for all."""
 
     label_map: Optional[str] = None
     num_classes: Optional[int] = None
@@ -260,7 +260,7 @@ class _Scan:
     def _repetitions(self):
         for what, within, across in (
             ("id", "same-id", "id-in-two-splits"),
-            ("picture", "same-picture", "picture-in-two-splits"),
+            ("image", "same-image", "image-in-two-splits"),
         ):
             for repeated in self._identities.repeated(what):
                 for number in repeated.again:
@@ -287,9 +287,9 @@ class _Scan:
         )
 
     def _decode(self):
-        """Decode a sample of pictures and their masks to the last row; returns how many."""
+        """Decode a sample of images and their masks to the last row; returns how many."""
         numbers = self._identities.sample(self._options.decode)
-        with Progress("Decoding", len(numbers), "pictures") as progress:
+        with Progress("Decoding", len(numbers), "images") as progress:
             for number in numbers:
                 path, offset = self._identities.place(number)
                 features = example_rules.parse(tolerant_reader.read_at(path, offset))

@@ -1,4 +1,4 @@
-"""`python -m data_prep show`: reads any TFRecords once, chooses pictures, counts classes and box sizes.
+"""`python -m data_prep show`: reads any TFRecords once, chooses images, counts classes and box sizes.
 
 `contact_sheet` draws what is gathered here.
 """
@@ -16,17 +16,16 @@ from data_prep.check import inputs
 from data_prep.contact_sheet.statistics import BINS_PER_OCTAVE, OCTAVES, Gathered, Shown
 from data_prep.tfrecord import example_rules, tolerant_reader
 
-PICTURES = 12
-MOST_PICTURES = 200
+IMAGES = 12
+MOST_IMAGES = 200
 _CLASSES_KEPT = 10000
 
 
 def run(options):
     """Draw the sheet that the command line asks for; returns 0. Raises DataError."""
-    if not 1 <= options.count <= MOST_PICTURES:
+    if not 1 <= options.count <= MOST_IMAGES:
         raise UsageError(
-            f"--count {options.count} is not between 1 and {MOST_PICTURES}.",
-            "Give the number of pictures on the sheet.",
+            f"--count {options.count} is not between 1 and {MOST_IMAGES}.", "Give the number of images on the sheet."
         )
     found = inputs.find([options.path])
     out = options.out or _default_out(options.path)
@@ -42,11 +41,11 @@ def run(options):
 
     title = os.path.basename(os.path.abspath(options.path).rstrip("/")) or options.path
     files.write(out, draw.draw(gathered, title))
-    print(f"{out} shows {len(gathered.pictures)} of {sum(gathered.splits.values())} pictures.")
+    print(f"{out} shows {len(gathered.images)} of {sum(gathered.splits.values())} images.")
     if gathered.unreadable or gathered.odd_boxes:
         print(
             f"{gathered.unreadable} records cannot be read and {gathered.odd_boxes} boxes do not lie in their "
-            f"picture; see which: python -m data_prep check {options.path}"
+            f"image; see which: python -m data_prep check {options.path}"
         )
     lost = draw.not_shown(gathered)
     if lost:
@@ -64,9 +63,9 @@ def _default_out(path):
 
 
 def gather(found, count, label_map=None):
-    """Read everything in found (sources.Sources) and return the Gathered, with count pictures or all there are.
+    """Read everything in found (sources.Sources) and return the Gathered, with count images or all there are.
 
-    Which pictures does not depend on the order of files or records: of each class those whose ids have the
+    Which images does not depend on the order of files or records: of each class those whose ids have the
     smallest hashes, one class after the other, the most frequent first.
     """
     classes, splits, chosen = collections.Counter(), collections.OrderedDict(), {}
@@ -94,11 +93,11 @@ def gather(found, count, label_map=None):
     totals = collections.Counter()
     for (name, _), number in classes.items():
         totals[name] += number
-    pictures = [
+    images = [
         _shown(example_rules.parse(tolerant_reader.read_at(path, offset)), label_map)
         for path, offset in _round_robin(chosen, totals, count)
     ]
-    return Gathered(pictures, dict(classes), sizes, splits, boxes, unreadable, odd)
+    return Gathered(images, dict(classes), sizes, splits, boxes, unreadable, odd)
 
 
 def _features(read):
@@ -124,7 +123,7 @@ def _names(features, label_map):
 
 
 def _bin(box, sizes):
-    """Count the box by its sides; False if it is none that lies in a picture."""
+    """Count the box by its sides; False if it is none that lies in an image."""
     if not all(map(math.isfinite, box)) or min(box) < -1e-6 or max(box) > 1 + 1e-6:
         return False
     width, height = box[2] - box[0], box[3] - box[1]
@@ -138,7 +137,7 @@ def _bin(box, sizes):
 
 
 def _choose(chosen, count, features, names, path, offset):
-    """Keep, for each class in the picture, the count places with the smallest hashes."""
+    """Keep, for each class in the image, the count places with the smallest hashes."""
     identity = example_rules.text(features, example_rules.SOURCE_ID) or f"{os.path.basename(path)} {offset}"
     rank = int.from_bytes(hashlib.blake2b(identity.encode("utf-8"), digest_size=8).digest(), "big")
     for name in set(names) or {""}:

@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-# Box sides as shares of the picture's, on a logarithmic scale: BINS_PER_OCTAVE bins from 1/256 to 1.
+# Box sides as shares of the image's, on a logarithmic scale: BINS_PER_OCTAVE bins from 1/256 to 1.
 OCTAVES = 8
 BINS_PER_OCTAVE = 3
 
 
 class Shown(NamedTuple):
-    """A picture of the sheet. boxes: [(xmin, ymin, xmax, ymax)] as shares; names: of their classes."""
+    """An image of the sheet. boxes: [(xmin, ymin, xmax, ymax)] as shares; names: of their classes."""
 
     source_id: str
     encoded: bytes
@@ -21,10 +21,10 @@ class Shown(NamedTuple):
 class Gathered(NamedTuple):
     """What the whole data shows. classes: {(name, split): boxes}. sizes[row][column]: boxes by height, width."""
 
-    pictures: list
+    images: list
     classes: dict
     sizes: list
-    splits: dict  # {split: pictures}
+    splits: dict  # {split: images}
     boxes: int
     unreadable: int
-    odd_boxes: int  # not in the plot, because they are no boxes inside of a picture
+    odd_boxes: int  # not in the plot, because they are no boxes inside of an image

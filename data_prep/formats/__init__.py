@@ -51,7 +51,7 @@ class Format(NamedTuple):
 
 
 FORMATS: List[Format] = [
-    Format("pets", "convert Oxford-IIIT Pet: 37 breeds, 3,680 pictures", "data_prep.formats.pets", published=True),
-    Format("voc", "convert a Pascal VOC folder, or labelImg's or CVAT's xml beside pictures", "data_prep.formats.voc"),
+    Format("pets", "convert Oxford-IIIT Pet: 37 breeds, 3,680 images", "data_prep.formats.pets", published=True),
+    Format("voc", "convert a Pascal VOC folder, or labelImg's or CVAT's xml beside images", "data_prep.formats.voc"),
     Format("coco", "convert COCO instances JSON: boxes, polygons, RLE and crowds", "data_prep.formats.coco"),
 ]

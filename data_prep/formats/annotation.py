@@ -13,9 +13,9 @@ _PARSER = etree.XMLParser(resolve_entities=False, no_network=True, remove_commen
 
 
 class Object(NamedTuple):
-    """One object of a picture; the box is None if the annotation gives none that can be read.
+    """One object of an image; the box is None if the annotation gives none that can be read.
 
-    mask: a function without arguments that gives a boolean array as large as the annotated picture (masks.py), and
+    mask: a function without arguments that gives a boolean array as large as the annotated image (masks.py), and
     raises ValueError if the annotation's mask is broken. crowd, area: as in COCO.
     """
 

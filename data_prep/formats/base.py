@@ -31,7 +31,7 @@ def _complete(out_dir, plan):
     """The dataset.json in out_dir if nothing is to be done, else None."""
     if not os.path.exists(os.path.join(out_dir, dataset.DATASET_FILE)):
         return None
-    from data_prep.check import quick  # and with it protobuf, which takes as long as 50 pictures
+    from data_prep.check import quick  # and with it protobuf, which takes as long as 50 images
 
     return quick.complete(out_dir, made_from=plan.fingerprint, name=plan.name)
 

@@ -20,7 +20,7 @@ from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
 from data_prep.formats.class_names import read as read_label_map
 from data_prep.formats.class_names import refuse_unknown
-from data_prep.formats.image_index import PictureIndex, is_text
+from data_prep.formats.image_index import ImageIndex, is_text
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
 from data_prep.images.boxes import Box
@@ -30,7 +30,7 @@ _CONVERTER_VERSION = 1
 _PREFIX = "coco"
 _KEYS = ("images", "annotations", "categories")
 _OTHER_JSON = ("captions", "person_keypoints", "image_info", "stuff")  # what COCO's own archives hold beside them
-# pycocotools draws each edge of a polygon point by point, which far outside of a picture takes memory without end.
+# pycocotools draws each edge of a polygon point by point, which far outside of an image takes memory without end.
 _FARTHEST_PIXEL = 100000.0
 
 
@@ -49,7 +49,7 @@ class Options(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A picture: the dict in "images" and the dicts in "annotations" that belong to it."""
+    """An image: the dict in "images" and the dicts in "annotations" that belong to it."""
 
     image: dict
     annotations: list
@@ -57,7 +57,7 @@ class Entry(NamedTuple):
 
 def add_options(parser: ArgumentParser) -> None:
     """Adds the options of `python -m data_prep coco`."""
-    arguments.add_source(parser, "the pictures, anywhere below it")
+    arguments.add_source(parser, "the images, anywhere below it")
     parser.add_argument(
         "--annotations",
         nargs="+",
@@ -71,7 +71,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 class Converter:
-    """Turn a picture's id into an Outcome."""
+    """Turn an image's id into an Outcome."""
 
     def __init__(self, entries, category_names, index, recipe):
         self._entries = entries
@@ -87,7 +87,7 @@ class Converter:
                 annotations.whole(image.get("height")),
                 [_object(item, image, self._category_names) for item in found],
             )
-            name = find_picture(self._index, image)
+            name = find_image(self._index, image)
             data = example_features.read_file(os.path.join(self._index.root, name))
             outcome = example_features.convert(
                 example_features.Source(image["file_name"], image_id, data), annotation, self._recipe
@@ -108,7 +108,7 @@ def plan(source_dir, name, options=Options()):
     classes = _classes(category_names, entries, options.label_map, source_dir)
     if options.masks != "none":
         importlib.import_module("data_prep.images.masks")  # here, so that the processes that convert share one numpy
-    index = PictureIndex(source_dir)
+    index = ImageIndex(source_dir)
     digest.update(
         "".join(f"{image_id} {_located(index, entries[image_id].image)}\n" for image_id in sorted(entries)).encode(
             "utf-8"
@@ -152,28 +152,28 @@ def plan(source_dir, name, options=Options()):
         },
         command=("coco", dict({"source": source_dir}, **chosen)),
         config=example_features.config_fields(options.masks),
-        unused=[_pictures_without_entry(index, entries)],
+        unused=[_images_without_entry(index, entries)],
     )
 
 
-def find_picture(index, image):
-    """The picture's name relative to the source: by path, else by name in any folder. Raises ValueError."""
+def find_image(index, image):
+    """The image's name relative to the source: by path, else by name in any folder. Raises ValueError."""
     return index.find(os.path.splitext(os.path.normpath(image["file_name"]))[0])
 
 
 def _located(index, image):
     try:
-        name = find_picture(index, image)
+        name = find_image(index, image)
     except ValueError as reason:
         return str(reason)
     return f"{name} {os.path.getsize(os.path.join(index.root, name))}"
 
 
-def _pictures_without_entry(index, entries):
+def _images_without_entry(index, entries):
     used = set()
     for entry in entries.values():
         try:
-            used.add(find_picture(index, entry.image))
+            used.add(find_image(index, entry.image))
         except ValueError:
             pass
     return dataset.Unused(index.unused(used), "not in the JSON")
@@ -184,7 +184,7 @@ def _find_json(source_dir, named):
     if len(named) > 2:
         raise UsageError("--annotations takes one JSON, or one for train and one for val.", "Name one or two files.")
     if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds pictures and annotations.")
+        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
     if named:
         return list(named)
     found = sorted(
@@ -265,7 +265,7 @@ def _entries(path, content, category_names):
         if str(number) in entries:
             raise DataError(
                 f"{path} gives the image id {number} to {entries[str(number)].image['file_name']} and {name}.",
-                "Give each picture an id of its own.",
+                "Give each image an id of its own.",
             )
         entries[str(number)] = Entry(image, [])
     for item in content["annotations"]:
@@ -295,7 +295,7 @@ def _unique(paths, splits_by_file):
         if shared:
             raise DataError(
                 f"{paths[0]} and {paths[1]} both have the image id {shared[0]}.",
-                "Give each picture an id of its own: evaluation counts pictures by it.",
+                "Give each image an id of its own: evaluation counts images by it.",
             )
         entries.update(found)
     return entries
@@ -348,7 +348,7 @@ def draw_mask(segmentation, image):
 
     width, height = annotations.whole(image.get("width")), annotations.whole(image.get("height"))
     if not 0 < width * height <= Image.MAX_IMAGE_PIXELS:
-        raise ValueError("a mask needs the picture's width and height in the JSON")
+        raise ValueError("a mask needs the image's width and height in the JSON")
     if isinstance(segmentation, list):
         runs = coco_masks.merge(coco_masks.frPyObjects(_polygons(segmentation), height, width))
     else:
@@ -362,15 +362,15 @@ def _polygons(segmentation):
         if not points or not all(map(_is_number, polygon)):
             raise ValueError("a polygon is no list of at least three points")
         if any(not math.isfinite(value) or abs(value) > _FARTHEST_PIXEL for value in polygon):
-            raise ValueError("a polygon has a point far outside of the picture")
+            raise ValueError("a polygon has a point far outside of the image")
     # Two points would be taken for a box by pycocotools; four numbers were refused above.
     return [list(map(float, polygon)) for polygon in segmentation]
 
 
 def _uncompressed(segmentation, width, height):
-    """{"size", "counts"} with counts as a list that covers the picture exactly. Raises ValueError."""
+    """{"size", "counts"} with counts as a list that covers the image exactly. Raises ValueError."""
     if not isinstance(segmentation, dict) or segmentation.get("size") != [height, width]:
-        raise ValueError("a mask's run lengths are for a picture of another size")
+        raise ValueError("a mask's run lengths are for an image of another size")
     counts = segmentation.get("counts")
     if isinstance(counts, str):
         counts = expand_counts(counts)
@@ -379,7 +379,7 @@ def _uncompressed(segmentation, width, height):
         or not all(_is_id(count) and count >= 0 for count in counts)
         or sum(counts) != width * height
     ):
-        raise ValueError("a mask's run lengths do not add up to the picture's pixels")
+        raise ValueError("a mask's run lengths do not add up to the image's pixels")
     return {"size": [height, width], "counts": counts}
 
 

@@ -1,4 +1,4 @@
-"""Finds pictures below a folder by their stem and content, whatever their extension says."""
+"""Finds images below a folder by their stem and content, whatever their extension says."""
 
 import os
 import sys
@@ -7,12 +7,12 @@ import unicodedata
 from data_prep.images import normalize
 
 _EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp")
-# Files that annotation tools put beside pictures, with the same stem.
+# Files that annotation tools put beside images, with the same stem.
 _NEVER = (".xml", ".json", ".txt", ".csv", ".mat", ".md", ".pbtxt", ".tmp", ".part")
 _RECORDS = ".record-"  # a dataset prepared below its own source
 
 
-class PictureIndex:
+class ImageIndex:
     """The files below a folder. Names are compared as Unicode NFC: macOS writes another form than others."""
 
     def __init__(self, root):
@@ -39,23 +39,23 @@ class PictureIndex:
         return [key + found] if isinstance(found, str) else found
 
     def find(self, stem, file_name=""):
-        """The name, relative to the root, of the picture with this stem (a path without extension).
+        """The name, relative to the root, of the image with this stem (a path without extension).
 
-        Where no such path is there, a picture of that name in any folder is meant, if there is just one, or just
-        one that has the file_name which the annotation gives (masks have the stems of their pictures). Of several
-        files with one stem the first that holds a picture wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and
+        Where no such path is there, an image of that name in any folder is meant, if there is just one, or just
+        one that has the file_name which the annotation gives (masks have the stems of their images). Of several
+        files with one stem the first that holds an image wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and
         the rest. Raises ValueError, with the reason as its text, if there is none or no single one.
         """
         key = unicodedata.normalize("NFC", stem)
         if key not in self._by_stem:
             others = self._of_this_name(os.path.basename(key))
             if not others:
-                raise ValueError("no picture of this name")
+                raise ValueError("no image of this name")
             if len(others) > 1:
                 others = [other for other in others if _has(self._names(other), file_name)] or others
             if len(others) > 1:
                 raise ValueError(
-                    f"several pictures of this name: {', '.join((self._names(other)[0] for other in others[:3]))}"
+                    f"several images of this name: {', '.join((self._names(other)[0] for other in others[:3]))}"
                 )
             key = others[0]
         names = self._names(key)
@@ -67,7 +67,7 @@ class PictureIndex:
             return holding[0]
         if _rank(names[0])[0] < len(_EXTENSIONS):
             return names[0]  # it cannot be decoded either, and the reason is worth knowing
-        raise ValueError("no picture of this name")
+        raise ValueError("no image of this name")
 
     def _of_this_name(self, name):
         """The stems, in any folder, whose last part is this name; sorted."""
@@ -78,11 +78,11 @@ class PictureIndex:
         return self._by_name.get(name, [])
 
     def ignored(self):
-        """The files whose name says that they are no pictures, or is no text."""
+        """The files whose name says that they are no images, or is no text."""
         return [name.encode("utf-8", "backslashreplace").decode("utf-8") for name in self._ignored]
 
     def unused(self, used):
-        """The pictures, by their extension, whose names are not in used."""
+        """The images, by their extension, whose names are not in used."""
         return sorted(
             name
             for _, names in self.items()
@@ -91,7 +91,7 @@ class PictureIndex:
         )
 
     def items(self):
-        """(stem, file names) of everything that may be a picture, in the order of the stems' code points."""
+        """(stem, file names) of everything that may be an image, in the order of the stems' code points."""
         return ((key, self._names(key)) for key in sorted(self._by_stem))
 
 

@@ -1,4 +1,4 @@
-"""Which pictures train and which validate."""
+"""Which images train and which validate."""
 
 import random
 
@@ -21,8 +21,8 @@ def by_seed(ids, val_fraction=UPSTREAM_VAL_FRACTION, seed=UPSTREAM_SEED):
     train = int((1 - val_fraction) * len(shuffled))
     if not 0 < train < len(shuffled):
         raise DataError(
-            f"{len(shuffled)} pictures with --val-fraction {val_fraction:g} leave one of the two splits empty.",
-            "Add pictures, or choose another fraction.",
+            f"{len(shuffled)} images with --val-fraction {val_fraction:g} leave one of the two splits empty.",
+            "Add images, or choose another fraction.",
         )
     return [Split("train", shuffled[:train]), Split("val", shuffled[train:])]
 

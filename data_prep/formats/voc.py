@@ -1,7 +1,7 @@
-"""Pascal VOC and its kin to TFRecords: VOC folders, labelImg's xml beside pictures, and CVAT's exports.
+"""Pascal VOC and its kin to TFRecords: VOC folders, labelImg's xml beside images, and CVAT's exports.
 
-Annotations are `Annotations/**/*.xml` with pictures in `JPEGImages/`, or any *.xml below the folder with the
-pictures anywhere below it; CVAT's own format ("CVAT for images", one annotations.xml for all) is recognised by its
+Annotations are `Annotations/**/*.xml` with images in `JPEGImages/`, or any *.xml below the folder with the
+images anywhere below it; CVAT's own format ("CVAT for images", one annotations.xml for all) is recognised by its
 content. Features are those of the API's create_pascal_tf_record.py. VOC's boxes count from 1 and end on the last
 pixel; they are taken as they are, as there.
 """
@@ -20,7 +20,7 @@ from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
 from data_prep.formats.class_names import read as read_label_map
 from data_prep.formats.class_names import refuse_unknown
-from data_prep.formats.image_index import PictureIndex, is_text, visible_files
+from data_prep.formats.image_index import ImageIndex, is_text, visible_files
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
 from data_prep.images.boxes import Box
@@ -40,24 +40,24 @@ class Options(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An annotation and the picture it belongs to.
+    """An annotation and the image it belongs to.
 
-    stem: relative path without extension, which image sets list. xml: path. position: of the picture in a CVAT
-    file, else None. picture: relative to the pictures' folder, or None, and then problem says why. names: of its
+    stem: relative path without extension, which image sets list. xml: path. position: of the image in a CVAT
+    file, else None. image: relative to the images' folder, or None, and then problem says why. names: of its
     objects' classes.
     """
 
     stem: str
     xml: str
     position: Optional[int]
-    picture: Optional[str]
+    image: Optional[str]
     problem: Optional[str]
     names: tuple
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Adds the options of `python -m data_prep voc`."""
-    arguments.add_source(parser, "Annotations/ and JPEGImages/, or pictures and xml anywhere below it")
+    arguments.add_source(parser, "Annotations/ and JPEGImages/, or images and xml anywhere below it")
     arguments.add_label_map(parser, "the names in the data, sorted")
     arguments.add_split(parser, "upstream is ImageSets/Main/train.txt and val.txt (default where they are)")
 
@@ -65,20 +65,20 @@ def add_options(parser: ArgumentParser) -> None:
 class Converter:
     """Turn an entry's id into an Outcome."""
 
-    def __init__(self, pictures_dir, entries, recipe):
-        self._pictures_dir = pictures_dir
+    def __init__(self, images_dir, entries, recipe):
+        self._images_dir = images_dir
         self._entries = entries
         self._recipe = recipe
 
     def __call__(self, entry_id):
         entry = self._entries[entry_id]
         try:
-            if entry.picture is None:
+            if entry.image is None:
                 raise ValueError(entry.problem)
             annotation = _annotation(entry)
-            data = example_features.read_file(os.path.join(self._pictures_dir, entry.picture))
+            data = example_features.read_file(os.path.join(self._images_dir, entry.image))
             return example_features.convert(
-                example_features.Source(entry.picture, entry.picture, data), annotation, self._recipe
+                example_features.Source(entry.image, entry.image, data), annotation, self._recipe
             )
         except ValueError as reason:
             return dataset.Outcome(None, skipped=str(reason))
@@ -86,20 +86,20 @@ class Converter:
 
 def plan(source_dir, name, options=Options()):
     """The dataset.Plan of converting source_dir. Raises DataError for no annotations or unknown classes."""
-    annotations_dir, pictures_dir = _folders(source_dir)
-    index = PictureIndex(pictures_dir)
+    annotations_dir, images_dir = _folders(source_dir)
+    index = ImageIndex(images_dir)
     digest = hashlib.sha256()
     entries, foreign = _read_all(source_dir, annotations_dir, index, digest)
-    used = {entry.picture for entry in entries.values() if entry.picture}
-    for picture in sorted(used):
-        size = os.path.getsize(os.path.join(pictures_dir, picture))
-        digest.update((f"{picture} {size}\n").encode("utf-8"))
+    used = {entry.image for entry in entries.values() if entry.image}
+    for image in sorted(used):
+        size = os.path.getsize(os.path.join(images_dir, image))
+        digest.update((f"{image} {size}\n").encode("utf-8"))
     found = {name for entry in entries.values() for name in entry.names}
     classes = _classes(found, options.label_map, source_dir)
     listed = None if options.split.upstream is False else _image_sets(source_dir, entries)
     if listed is None and options.split.upstream:
         raise DataError(
-            f"{source_dir} has no ImageSets/Main/train.txt and val.txt that name its pictures.",
+            f"{source_dir} has no ImageSets/Main/train.txt and val.txt that name its images.",
             "Leave out --split upstream: --val-fraction and --seed split it.",
         )
     splits = listed or options.split.by_seed(sorted(entries))
@@ -112,7 +112,7 @@ def plan(source_dir, name, options=Options()):
         prefix=_PREFIX,
         splits=splits,
         convert=Converter(
-            pictures_dir, entries, example_features.Recipe({name: number for number, name in enumerate(classes, 1)})
+            images_dir, entries, example_features.Recipe({name: number for number, name in enumerate(classes, 1)})
         ),
         shards=shards,
         fingerprint=dict(
@@ -135,13 +135,13 @@ def plan(source_dir, name, options=Options()):
 
 
 def _folders(source_dir):
-    """(where the xml are, where the pictures are)."""
+    """(where the xml are, where the images are)."""
     if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds pictures and annotations.")
+        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
     annotations_dir = os.path.join(source_dir, "Annotations")
     if os.path.isdir(annotations_dir):
-        pictures_dir = os.path.join(source_dir, "JPEGImages")
-        return annotations_dir, pictures_dir if os.path.isdir(pictures_dir) else source_dir
+        images_dir = os.path.join(source_dir, "JPEGImages")
+        return annotations_dir, images_dir if os.path.isdir(images_dir) else source_dir
     inner = sorted(
         name for name in os.listdir(source_dir) if os.path.isdir(os.path.join(source_dir, name, "Annotations"))
     )
@@ -154,7 +154,7 @@ def _folders(source_dir):
 
 
 def _read_all(source_dir, annotations_dir, index, digest):
-    """({id: Entry}, xml files that are something else). The id is the picture's name where there is a picture."""
+    """({id: Entry}, xml files that are something else). The id is the image's name where there is an image."""
     entries, foreign = {}, []
     for name in visible_files(annotations_dir, ".xml"):
         path = os.path.join(annotations_dir, name)
@@ -164,16 +164,16 @@ def _read_all(source_dir, annotations_dir, index, digest):
             if entry is None:
                 foreign.append(_shown(name))
                 continue
-            taken = entries.get(entry.picture)
+            taken = entries.get(entry.image)
             if taken:
-                problem = f"{entry.picture} is annotated twice, here and in {_shown(taken.xml)}"
-                entry = entry._replace(picture=None, problem=problem, names=())
-            entry_id = entry.picture or _shown(name) if entry.position is None else entry.stem
+                problem = f"{entry.image} is annotated twice, here and in {_shown(taken.xml)}"
+                entry = entry._replace(image=None, problem=problem, names=())
+            entry_id = entry.image or _shown(name) if entry.position is None else entry.stem
             entries[_unused_key(entry_id, entries)] = entry
     if not entries:
         raise DataError(
             f"There is no annotation (*.xml) in {source_dir}.",
-            "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the pictures.",
+            "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the images.",
         )
     return entries, foreign
 
@@ -207,7 +207,7 @@ def _entries_of(name, path, index):
 
 
 def _found(stem, path, position, index, annotation):
-    """The entry with its picture: of the xml's own stem, else of the stem that <filename> in the xml has."""
+    """The entry with its image: of the xml's own stem, else of the stem that <filename> in the xml has."""
     names = tuple(item.name for item in annotation.objects)
     try:
         return Entry(stem, path, position, index.find(stem, annotation.filename), None, names)
@@ -275,7 +275,7 @@ def _classes(found, label_map_path, source_dir):
 def _image_sets(source_dir, entries):
     """[train, val] as ImageSets/Main lists them, or None where it does not have both.
 
-    Raises DataError where they list a picture twice, or one that has no annotation.
+    Raises DataError where they list an image twice, or one that has no annotation.
     """
     paths = [os.path.join(source_dir, "ImageSets", "Main", name + ".txt") for name in ("train", "val")]
     if not all(map(os.path.exists, paths)):
@@ -287,7 +287,7 @@ def _image_sets(source_dir, entries):
     if twice:
         raise DataError(
             f"ImageSets/Main lists {', '.join(twice[:5])} more than once.",
-            "List each picture once: one that trains cannot validate.",
+            "List each image once: one that trains cannot validate.",
         )
     return splits
 

@@ -17,9 +17,9 @@ class Box(NamedTuple):
 
 
 def fit(box, width, height):
-    """Return (box inside the picture, whether it had to be clipped).
+    """Return (box inside the image, whether it had to be clipped).
 
-    box: Box in pixels. width, height: of the decoded picture. Raises ValueError, with the reason as its text,
+    box: Box in pixels. width, height: of the decoded image. Raises ValueError, with the reason as its text,
     for a box that is not finite, inverted, empty, or more than one pixel outside.
     """
     if not all(map(math.isfinite, box)):
@@ -28,17 +28,17 @@ def fit(box, width, height):
         raise ValueError(f"box {_text(box)} is empty or inverted")
     over = max(-box.xmin, -box.ymin, box.xmax - width, box.ymax - height)
     if over > TOLERANCE_PIXELS:
-        raise ValueError(f"box {_text(box)} is {over:g} px outside the {width}x{height} picture")
+        raise ValueError(f"box {_text(box)} is {over:g} px outside the {width}x{height} image")
     if over <= 0:
         return box, False
     inside = Box(max(box.xmin, 0.0), max(box.ymin, 0.0), min(box.xmax, float(width)), min(box.ymax, float(height)))
     if inside.xmax <= inside.xmin or inside.ymax <= inside.ymin:
-        raise ValueError(f"box {_text(box)} has nothing inside the {width}x{height} picture")
+        raise ValueError(f"box {_text(box)} has nothing inside the {width}x{height} image")
     return inside, True
 
 
 def turn(box, orientation, width, height):
-    """The box after its picture, stored as width x height, was turned as Exif's orientation (1-8) says.
+    """The box after its image, stored as width x height, was turned as Exif's orientation (1-8) says.
 
     A box that is inverted or not finite stays so.
     """

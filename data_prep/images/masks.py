@@ -11,7 +11,7 @@ _RUNS = 3  # Z_RLE of zlib.h
 
 
 def turn(mask, orientation):
-    """The mask after its picture, stored as Exif's orientation (1-8) says, was stood upright."""
+    """The mask after its image, stored as Exif's orientation (1-8) says, was stood upright."""
     return {
         1: lambda: mask,
         2: lambda: mask[:, ::-1],
@@ -37,7 +37,7 @@ def extent(mask):
 def array(image):
     """The numbers of a Pillow image of mode L or P, (height, width).
 
-    numpy.asarray(image) is the same; in Pillow 8.4 it copies the picture several times over.
+    numpy.asarray(image) is the same; in Pillow 8.4 it copies the image several times over.
     """
     return numpy.frombuffer(image.tobytes(), numpy.uint8).reshape(image.height, image.width)
 

@@ -58,7 +58,7 @@ def _grain(canvas, rng, cell, strength):
 
 
 def _light(canvas, rng):
-    """Light from one side: a broad soft shadow over a third of the picture."""
+    """Light from one side: a broad soft shadow over a third of the image."""
     width, height = canvas.image.size
     shade = noise(rng, (width, height), max(width, height) // 2)
     shade = shade.point([255 - value // 4 for value in range(256)])

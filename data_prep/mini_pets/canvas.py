@@ -1,7 +1,7 @@
-"""Drawing with polygons on a supersampled canvas: soft edges, tilt and shading for the mini-pets pictures.
+"""Drawing with polygons on a supersampled canvas: soft edges, tilt and shading for the mini-pets images.
 
 Points are in a unit frame (x to the right, y down, a head about two units wide) that a Frame places on the
-canvas. They are rounded to whole canvas pixels, so that a last digit of a sine cannot change a picture.
+canvas. They are rounded to whole canvas pixels, so that a last digit of a sine cannot change an image.
 """
 
 import math
@@ -84,7 +84,7 @@ def noise(rng, size, cell, mode="L"):
 
 
 class Canvas:
-    """A picture being painted, `supersample` times larger than it will be."""
+    """An image being painted, `supersample` times larger than it will be."""
 
     def __init__(self, image):
         self.image = image

@@ -147,7 +147,7 @@ def encode(features):
     """Serialise {key: values} as a tf.train.Example; the same features give the same bytes.
 
     values: Floats, PackedFloats, Ints or Texts; text is given as str and stored as UTF-8. The bytes are those of
-    protobuf's deterministic serialisation; made here they take less time, and the picture is copied once.
+    protobuf's deterministic serialisation; made here they take less time, and the image is copied once.
     Raises struct.error or OverflowError for a number that its type does not hold.
     """
     entries = []
@@ -159,7 +159,7 @@ def encode(features):
     return b"".join([_FIRST, _varint(sum(map(len, entries)))] + entries) if entries else b""
 
 
-@functools.lru_cache(maxsize=4096)  # few lengths occur, but for those of pictures
+@functools.lru_cache(maxsize=4096)  # few lengths occur, but for those of images
 def _head(key, field, length):
     """What stands before a feature's content: an entry of the map, its key, and the beginning of its value."""
     # An empty list is still a list: without it an example without boxes would lose its keys' types.

@@ -1,7 +1,7 @@
 """What a tf.train.Example has to hold so that the Object Detection API's decoder and training can use it.
 
 Types and meanings are those of object_detection/data_decoders/tf_example_decoder.py. Pure but for Pillow, which
-reads the head of the picture.
+reads the head of the image.
 """
 
 import io
@@ -62,7 +62,7 @@ class Rules(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What the head of a picture file says; orientation as in Exif, 1 is upright."""
+    """What the head of an image file says; orientation as in Exif, 1 is upright."""
 
     format: str
     width: int
@@ -101,7 +101,7 @@ def text(features, key):
 
 
 def boxes(features):
-    """[(xmin, ymin, xmax, ymax)] as shares of the picture's sides; as many as all four lists have."""
+    """[(xmin, ymin, xmax, ymax)] as shares of the image's sides; as many as all four lists have."""
     return list(zip(*(values(features, key, FLOATS) for key in BOX_KEYS)))
 
 
@@ -117,7 +117,7 @@ def class_ids(features, label_map=None):
 
 
 def head(encoded):
-    """The Head of a picture file's bytes. Raises ValueError when they are no picture."""
+    """The Head of an image file's bytes. Raises ValueError when they are no image."""
     from PIL import Image
 
     try:
@@ -132,7 +132,7 @@ def head(encoded):
 
 
 def decode(encoded):
-    """(width, height) of the picture decoded to its last row. Raises ValueError when that fails."""
+    """(width, height) of the image decoded to its last row. Raises ValueError when that fails."""
     from PIL import Image
 
     try:
@@ -148,7 +148,7 @@ def decode(encoded):
 def first_line(error):
     """An exception's first line; Pillow names the memory it reads from, which differs from run to run."""
     lines = str(error).splitlines() or [type(error).__name__]
-    return "it is no picture" if "cannot identify" in lines[0] else lines[0]
+    return "it is no image" if "cannot identify" in lines[0] else lines[0]
 
 
 def problems(features, rules):
@@ -157,7 +157,7 @@ def problems(features, rules):
     if wrong:
         # What is of the wrong type cannot be judged further without saying everything twice.
         return wrong
-    wrong, size = _picture_problems(features)
+    wrong, size = _image_problems(features)
     return wrong + _object_problems(features, rules, size or stated_size(features))
 
 
@@ -174,22 +174,22 @@ def _type_problems(features):
     return wrong
 
 
-def _picture_problems(features):
-    """(problems, (width, height) of the picture or None)."""
+def _image_problems(features):
+    """(problems, (width, height) of the image or None)."""
     encoded = values(features, ENCODED, BYTES)
     if not encoded or not encoded[0]:
-        return [Problem("no-picture")], None
+        return [Problem("no-image")], None
     if text(features, "image/format").lower() == "raw":
-        return [Problem("picture-format", "image/format says raw")], None
+        return [Problem("image-format", "image/format says raw")], None
     try:
         found = head(encoded[0])
     except ValueError as reason:
-        return [Problem("picture-broken", str(reason))], None
+        return [Problem("image-broken", str(reason))], None
     wrong = []
     if found.format not in TRAINABLE_FORMATS:
-        wrong.append(Problem("picture-format", f"it is {found.format}"))
+        wrong.append(Problem("image-format", f"it is {found.format}"))
     if found.orientation != 1:
-        wrong.append(Problem("picture-turned", f"orientation {found.orientation}"))
+        wrong.append(Problem("image-turned", f"orientation {found.orientation}"))
     stated, size = stated_size(features), (found.width, found.height)
     if stated is not None and stated != size:
         # The API reshapes numerical masks by the stated size.
@@ -243,7 +243,7 @@ def _box_problems(features, size):
 
 
 def _box_kind(box, size):
-    """What is wrong with a box, or None. size: (width, height) of the picture or None."""
+    """What is wrong with a box, or None. size: (width, height) of the image or None."""
     if not all(map(math.isfinite, box)):
         return "box-not-finite"
     xmin, ymin, xmax, ymax = box
@@ -292,13 +292,13 @@ def _mask_problems(features, count):
         return [Problem("mask-count", "numerical masks need image/height and image/width")]
     if len(masks) == count * size[0] * size[1]:
         return []
-    return [Problem("mask-count", "%d mask values for %d boxes of a %dx%d picture" % ((len(masks), count) + size))]
+    return [Problem("mask-count", "%d mask values for %d boxes of a %dx%d image" % ((len(masks), count) + size))]
 
 
 def input_pixels(features, rules, size):
-    """The shorter side of each sound box in pixels of the model's input; size: (width, height) of the picture.
+    """The shorter side of each sound box in pixels of the model's input; size: (width, height) of the image.
 
-    Empty where the input's or the picture's size is not known.
+    Empty where the input's or the image's size is not known.
     """
     if rules.resize is None or size is None or min(size) < 1:
         return []
@@ -311,7 +311,7 @@ def input_pixels(features, rules, size):
 
 
 def decoding_problems(features):
-    """What only decoding to the last row shows of the picture and of PNG masks, as a list of Problem."""
+    """What only decoding to the last row shows of the image and of PNG masks, as a list of Problem."""
     encoded = values(features, ENCODED, BYTES)
     if not encoded or not encoded[0]:
         return []
@@ -322,7 +322,7 @@ def decoding_problems(features):
     try:
         size = decode(encoded[0])
     except ValueError as reason:
-        return [Problem("picture-broken", str(reason))]
+        return [Problem("image-broken", str(reason))]
     wrong = []
     for mask in values(features, MASKS, BYTES):
         try:
@@ -331,5 +331,5 @@ def decoding_problems(features):
             wrong.append(f"mask: {reason}")
             continue
         if mask_size != size:
-            wrong.append("mask of %dx%d on a picture of %dx%d" % (mask_size + size))
+            wrong.append("mask of %dx%d on an image of %dx%d" % (mask_size + size))
     return [Problem("mask-broken", wrong[0], len(wrong))] if wrong else []

@@ -1,4 +1,4 @@
-"""The shared writer: pictures that a format module has read become a prepared dataset folder.
+"""The shared writer: images that a format module has read become a prepared dataset folder.
 
 A prepared folder holds `<prefix>_<split>.record-NNNNN-of-MMMMM`, `label_map.pbtxt` and, written last,
 `dataset.json`: where that file is, everything it names is whole. `shard_workers` makes the shards.
@@ -22,7 +22,7 @@ DATASET_FILE = "dataset.json"
 LABEL_MAP_FILE = "label_map.pbtxt"
 SHARDS = 10
 MAX_SKIPPED = 0.02
-# Nine of the Oxford pets' 3,680 pictures have no xml, a known gap; beyond this share something is missing.
+# Nine of the Oxford pets' 3,680 images have no xml, a known gap; beyond this share something is missing.
 _FORGIVEN_SHARE = 0.05
 # What max_number_of_boxes of an input reader is where a pipeline config does not say (protos/input_reader.proto).
 _API_BOXES = 100
@@ -31,13 +31,13 @@ _ROWS_SHOWN = 100
 
 
 class Outcome(NamedTuple):
-    """What a format module made of one picture.
+    """What a format module made of one image.
 
-    features: for `records.encode`, or None when the picture is skipped, and then `skipped` says why.
-    forgiven: the skip is a known gap of the dataset, which the limit on skipped pictures does not count.
+    features: for `records.encode`, or None when the image is skipped, and then `skipped` says why.
+    forgiven: the skip is a known gap of the dataset, which the limit on skipped images does not count.
     labels: class id of each box. notes: (kind, text) of what was changed: "reencoded", "clipped box",
-    "rejected box". source_sha256: of the picture file. size: width and height of the picture written.
-    file: the picture's name where its id is not one.
+    "rejected box". source_sha256: of the image file. size: width and height of the image written.
+    file: the image's name where its id is not one.
     """
 
     features: Optional[dict]
@@ -58,7 +58,7 @@ class Unused(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The ids of a split's pictures; the n-th goes into shard n modulo the number of shards."""
+    """The ids of a split's images; the n-th goes into shard n modulo the number of shards."""
 
     name: str
     ids: list
@@ -85,7 +85,7 @@ class Plan(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How many pictures may be unusable: a share (0 to 1), or none at all."""
+    """How many images may be unusable: a share (0 to 1), or none at all."""
 
     max_skipped: float = MAX_SKIPPED
     strict: bool = False
@@ -144,22 +144,22 @@ def label_map_text(classes):
 
 
 def shards_for(splits):
-    """How many shards a split: ten, but at least ten pictures in each of the smallest split's."""
+    """How many shards a split: ten, but at least ten images in each of the smallest split's."""
     return max(1, min(SHARDS, min(len(split.ids) for split in splits) // 10))
 
 
 def _validate(plan, workers, limits):
     if plan.shards < 1 or (workers is not None and workers < 1) or not 0 <= limits.max_skipped <= 1:
         raise UsageError(
-            "Shards and workers count from 1, and the share of skipped pictures lies between 0 and 1.",
+            "Shards and workers count from 1, and the share of skipped images lies between 0 and 1.",
             "Correct --shards, --workers or --max-skipped.",
         )
     smallest = min(plan.splits, key=lambda split: len(split.ids))
     if len(smallest.ids) < plan.shards:
         raise DataError(
-            f"The {smallest.name} split has {len(smallest.ids)} pictures for {plan.shards} shards, and an "
+            f"The {smallest.name} split has {len(smallest.ids)} images for {plan.shards} shards, and an "
             "empty shard stops a training.",
-            "Add pictures, or ask for fewer shards with --shards.",
+            "Add images, or ask for fewer shards with --shards.",
         )
 
 
@@ -168,11 +168,11 @@ def _describe(plan, shards):
     splits, told = {}, []
     for split in plan.splits:
         own = [shard for shard in shards if shard.task.split == split.name]
-        # Shard n holds every shards-th picture: back into the order of the split's list.
+        # Shard n holds every shards-th image: back into the order of the split's list.
         own_told = [
-            (place * plan.shards + shard.task.number, picture_id, outcome)
+            (place * plan.shards + shard.task.number, image_id, outcome)
             for shard in own
-            for place, picture_id, outcome in shard.told
+            for place, image_id, outcome in shard.told
         ]
         told += [(split.name,) + item[1:] for item in sorted(own_told, key=lambda item: item[0])]
         labels = sum((shard.labels for shard in own), collections.Counter())
@@ -201,13 +201,13 @@ def _describe(plan, shards):
         "classes": list(plan.classes),
         "splits": splits,
         "skipped": [
-            dict(_identity(picture_id, outcome), split=split, reason=outcome.skipped, forgiven=outcome.forgiven)
-            for split, picture_id, outcome in told
+            dict(_identity(image_id, outcome), split=split, reason=outcome.skipped, forgiven=outcome.forgiven)
+            for split, image_id, outcome in told
             if outcome.skipped
         ],
         "changed": [
-            dict(_identity(picture_id, outcome), split=split, what=kind, detail=text)
-            for split, picture_id, outcome in told
+            dict(_identity(image_id, outcome), split=split, what=kind, detail=text)
+            for split, image_id, outcome in told
             for kind, text in outcome.notes
         ],
         "unused": [
@@ -226,8 +226,8 @@ def _describe(plan, shards):
     return dataset
 
 
-def _identity(picture_id, outcome):
-    return {"id": picture_id, "file": outcome.file} if outcome.file else {"id": picture_id}
+def _identity(image_id, outcome):
+    return {"id": image_id, "file": outcome.file} if outcome.file else {"id": image_id}
 
 
 def command_line(name, options):
@@ -254,7 +254,7 @@ def _config(plan, splits, most_boxes):
 
 
 def _sizes(counts):
-    """Sides in pixels: smallest, median, largest; and the commonest sizes. counts: {(width, height): pictures}."""
+    """Sides in pixels: smallest, median, largest; and the commonest sizes. counts: {(width, height): images}."""
     if not counts:
         return {}
     found = {}
@@ -269,7 +269,7 @@ def _sizes(counts):
 
 
 def _median(ordered, counts):
-    """The middle of all pictures in the order of their sizes; of an even number the second of the two."""
+    """The middle of all images in the order of their sizes; of an even number the second of the two."""
     middle = sum(counts.values()) // 2
     for size in ordered:
         if middle < counts[size]:
@@ -278,7 +278,7 @@ def _median(ordered, counts):
 
 
 def _sha256_of_all(shards):
-    """One checksum of all picture files that were converted: of each shard's, in the order of dataset.json."""
+    """One checksum of all image files that were converted: of each shard's, in the order of dataset.json."""
     return hashlib.sha256("".join(f"{shard.sources_sha256}\n" for shard in shards).encode("utf-8")).hexdigest()
 
 
@@ -288,7 +288,7 @@ def _verify(dataset, plan, limits):
     unexplained = listed - written - len(dataset["skipped"])
     if unexplained:
         raise DataError(
-            f"{unexplained} of {listed} pictures are neither written nor listed as skipped.",
+            f"{unexplained} of {listed} images are neither written nor listed as skipped.",
             "This is a fault of the converter: report it with this output.",
         )
     hold_to_limits(dataset, limits)
@@ -296,32 +296,32 @@ def _verify(dataset, plan, limits):
         for shard in split["shards"]:
             if not shard["examples"]:
                 raise DataError(
-                    f"No usable picture is left for {shard['file']}, and an empty shard stops a training.",
-                    "Repair the skipped pictures (table above), or ask for fewer shards with --shards.",
+                    f"No usable image is left for {shard['file']}, and an empty shard stops a training.",
+                    "Repair the skipped images (table above), or ask for fewer shards with --shards.",
                 )
 
 
 def hold_to_limits(dataset, limits):
-    """Raises DataError where a dataset.json tells of more skipped pictures than the limits allow."""
+    """Raises DataError where a dataset.json tells of more skipped images than the limits allow."""
     listed = sum(split["listed"] for split in dataset["splits"].values())
     bad = {entry["id"] for entry in dataset["skipped"] if limits.strict or not entry["forgiven"]}
     bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
     if limits.strict and bad:
         raise DataError(
-            f"{len(bad)} of {listed} pictures were skipped or lost a box (table above), and --strict allows none.",
+            f"{len(bad)} of {listed} images were skipped or lost a box (table above), and --strict allows none.",
             "Repair the data, or leave out --strict.",
         )
-    # As shares, rounded as --max-skipped is: 0.29 times 100 pictures is less than 29.
+    # As shares, rounded as --max-skipped is: 0.29 times 100 images is less than 29.
     if len(bad) / listed > limits.max_skipped:
         raise DataError(
-            f"{len(bad)} of {listed} pictures were skipped or lost a box (table above), more than the limit "
+            f"{len(bad)} of {listed} images were skipped or lost a box (table above), more than the limit "
             f"of {100 * limits.max_skipped:g} %.",
             f"Repair the data, or accept the loss with --max-skipped {len(bad) / listed + 0.005:.2f}.",
         )
     forgiven = sum(entry["forgiven"] for entry in dataset["skipped"])
     if forgiven / listed > _FORGIVEN_SHARE:
         raise DataError(
-            f"{forgiven} of {listed} pictures have no annotation, where the complete dataset lacks a few.",
+            f"{forgiven} of {listed} images have no annotation, where the complete dataset lacks a few.",
             "Unpack the annotations again.",
         )
 
@@ -347,7 +347,7 @@ def _publish(out_dir, plan, shards, dataset):
 
 
 def print_changes(dataset):
-    """One row for all pictures of a split with the same reason: a table that can be read for 10 and for 10,000."""
+    """One row for all images of a split with the same reason: a table that can be read for 10 and for 10,000."""
     groups = collections.OrderedDict()
     for entry in dataset["skipped"]:
         what = "no annotation" if entry["forgiven"] else "skipped"
@@ -358,13 +358,13 @@ def print_changes(dataset):
     rows += [(_some(entry["names"], entry["count"]), "-", "not used", entry["reason"]) for entry in dataset["unused"]]
     if not rows:
         return
-    # Imported only where there is something to say: it takes as long as a hundred pictures.
+    # Imported only where there is something to say: it takes as long as a hundred images.
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="Pictures that did not go in as they were, or that are unusual", title_justify="left")
-    for heading in ("picture", "split", "what", "why"):
+    table = Table(title="Images that did not go in as they were, or that are unusual", title_justify="left")
+    for heading in ("image", "split", "what", "why"):
         table.add_column(heading, overflow="fold")
     for row in rows[:_ROWS_SHOWN]:
         table.add_row(*(Text(cell) for cell in row))
@@ -384,7 +384,7 @@ def _some(names, count):
 
 def _print_summary(out_dir, dataset, seconds):
     parts = [
-        f"{name}: {split['examples']} pictures with {split['boxes']} boxes in {len(split['shards'])} shards"
+        f"{name}: {split['examples']} images with {split['boxes']} boxes in {len(split['shards'])} shards"
         for name, split in dataset["splits"].items()
     ]
     print(

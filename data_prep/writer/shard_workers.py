@@ -1,6 +1,6 @@
-"""Shards are converted by worker processes, each from its first picture to its last.
+"""Shards are converted by worker processes, each from its first image to its last.
 
-So nothing large travels between processes, and their number changes no byte. Nothing is kept of a picture unless
+So nothing large travels between processes, and their number changes no byte. Nothing is kept of an image unless
 `dataset.json` names it: of the others only counts and a checksum for each shard, so that memory does not grow.
 """
 
@@ -34,7 +34,7 @@ class Task(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """A finished shard, on the disk under its temporary name. labels: {class id: boxes}. sizes: {(width, height): pictures}."""
+    """A finished shard, on the disk under its temporary name. labels: {class id: boxes}. sizes: {(width, height): images}."""
 
     task: Task
     unfinished: str
@@ -42,7 +42,7 @@ class Shard(NamedTuple):
     labels: collections.Counter
     most_boxes: int
     sizes: collections.Counter
-    sources_sha256: str  # of "<sha256 of the picture file> <id>\n" for each picture that was converted, in order
+    sources_sha256: str  # of "<sha256 of the image file> <id>\n" for each image that was converted, in order
     told: list  # (place among the task's ids, id, Outcome without features) of what was skipped or changed
 
 
@@ -63,7 +63,7 @@ def run(tasks, convert, workers):
             theirs.close()
             processes[ours] = process
             _give(ours, left)
-        with Progress("Converting", sum(len(task.ids) for task in tasks), "pictures") as progress:
+        with Progress("Converting", sum(len(task.ids) for task in tasks), "images") as progress:
             while processes:
                 for ours in connection.wait(list(processes)):
                     message = _message(ours, processes)
@@ -121,7 +121,7 @@ def _give(ours, left):
 
 
 def _message(ours, processes):
-    """What a worker sends: pictures done, or (number of its task, Shard without it); None when it has ended."""
+    """What a worker sends: images done, or (number of its task, Shard without it); None when it has ended."""
     try:
         message = ours.recv()
     except (EOFError, ConnectionError):
@@ -167,22 +167,22 @@ def _convert_all(tasks, convert, pipe):
 
 
 def _write(task, convert, report):
-    """The Shard of a task. report: is given the number of pictures done since it was called last."""
+    """The Shard of a task. report: is given the number of images done since it was called last."""
     unfinished = files.temporary(task.path)
     labels, sizes, told, most_boxes = collections.Counter(), collections.Counter(), [], 0
     sources = hashlib.sha256()
     reported, last_report = 0, time.monotonic()
     with codec.Writer(unfinished) as writer:
-        for place, picture_id in enumerate(task.ids):
-            outcome = convert(picture_id)
+        for place, image_id in enumerate(task.ids):
+            outcome = convert(image_id)
             if outcome.features is not None:
                 writer.write(codec.encode(outcome.features))
                 labels.update(outcome.labels)
                 most_boxes = max(most_boxes, len(outcome.labels))
                 sizes[outcome.size] += 1
-                sources.update((f"{outcome.source_sha256} {picture_id}\n").encode("utf-8"))
+                sources.update((f"{outcome.source_sha256} {image_id}\n").encode("utf-8"))
             if outcome.skipped or outcome.notes:
-                told.append((place, picture_id, outcome._replace(features=None, labels=(), source_sha256="")))
+                told.append((place, image_id, outcome._replace(features=None, labels=(), source_sha256="")))
             if time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:
                 report(place + 1 - reported)
                 reported, last_report = place + 1, time.monotonic()

@@ -26,5 +26,5 @@ def examples(out, split="*"):
 
 
 def skipped(dataset):
-    """{picture: reason} of a dataset.json."""
+    """{image: reason} of a dataset.json."""
     return {entry["id"]: entry["reason"] for entry in dataset["skipped"]}

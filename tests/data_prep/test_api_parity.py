@@ -32,11 +32,11 @@ VOC_CLASSES = ("cat", "dog", "Vogel im Käfig")
 
 
 def write_voc(root, encode):
-    """VOCdevkit/VOC2007 with 12 pictures, the API's list of the training set, and ours of train and val."""
+    """VOCdevkit/VOC2007 with 12 images, the API's list of the training set, and ours of train and val."""
     folder = os.path.join(root, "VOC2007")
     for name in ("Annotations", "JPEGImages", "ImageSets/Main"):
         os.makedirs(os.path.join(folder, name))
-    stems = [f"picture {number}" if number % 2 else f"bild_ä{number}" for number in range(12)]
+    stems = [f"image {number}" if number % 2 else f"bild_ä{number}" for number in range(12)]
     for number, stem in enumerate(stems):
         with open(os.path.join(folder, "JPEGImages", stem + ".jpg"), "wb") as out:
             out.write(encode(size=(64 + number, 48)))
@@ -51,22 +51,22 @@ def write_voc(root, encode):
     for name, part in (("train", stems[:8]), ("val", stems[8:])):
         with open(os.path.join(folder, "ImageSets", "Main", name + ".txt"), "w", encoding="utf-8") as out:
             out.writelines(stem + "\n" for stem in part)
-    # The API's converter splits its lines at blanks, so it gets the pictures without one.
+    # The API's converter splits its lines at blanks, so it gets the images without one.
     with open(os.path.join(folder, "ImageSets", "Main", "aeroplane_train.txt"), "w", encoding="utf-8") as out:
         out.writelines(f"{stem} -1\n" for stem in stems[:8] if " " not in stem)
     return folder
 
 
-COCO_PICTURES = [f"Bengal_{number}" for number in range(1, 31)]  # of mini-pets; Bengal_5 is a PNG called .jpg
+COCO_IMAGES = [f"Bengal_{number}" for number in range(1, 31)]  # of mini-pets; Bengal_5 is a PNG called .jpg
 OVER_THE_EDGE, FAR_OUTSIDE, ALL_OUTSIDE = "Bengal_7", "Bengal_8", "Bengal_10"
 
 
 def write_coco(root, mini_raw):
-    """images/ and instances_{train,val}.json: up to three polygons a picture, every fourth with a crowd's RLE."""
+    """images/ and instances_{train,val}.json: up to three polygons an image, every fourth with a crowd's RLE."""
     os.makedirs(os.path.join(root, "images"))
     rng = random.Random(5)
     images, annotations = [], []
-    for number, stem in enumerate(COCO_PICTURES):
+    for number, stem in enumerate(COCO_IMAGES):
         path = os.path.join(root, "images", stem + ".jpg")
         shutil.copyfile(os.path.join(mini_raw, "images", stem + ".jpg"), path)
         width, height = Image.open(path).size
@@ -82,7 +82,7 @@ def write_coco(root, mini_raw):
             if stem == name:
                 annotations.append(dict(annotated(images[-1], rng, [[3, 4, 20, 4, 20, 24]], 0), bbox=box))
     for item in annotations:
-        if item["image_id"] == images[COCO_PICTURES.index(ALL_OUTSIDE)]["id"]:
+        if item["image_id"] == images[COCO_IMAGES.index(ALL_OUTSIDE)]["id"]:
             item["bbox"] = [5, 5, 10, 500]
     for number, item in enumerate(annotations):
         item["id"] = 1000 + number
@@ -278,8 +278,8 @@ def test_coco_is_the_api_converters(api, sources, case, tmp_path):
         features["image/source_id"][0].decode(): features["image/filename"][0].decode()[: -len(".jpg")]
         for _, features in theirs
     }
-    assert list(stems.values()) == COCO_PICTURES
-    # A picture none of whose boxes can be used: skipped here, a picture without a box there.
+    assert list(stems.values()) == COCO_IMAGES
+    # An image none of whose boxes can be used: skipped here, an image without a box there.
     (skipped,) = dataset["skipped"]
     assert stems[skipped["id"]] == ALL_OUTSIDE and dict(theirs)[skipped["id"]]["image/object/area"] == []
     assert [key for key, _ in ours] == [key for key, _ in theirs if key != skipped["id"]]
@@ -305,7 +305,7 @@ def test_coco_is_the_api_converters(api, sources, case, tmp_path):
 
 def assert_coco_differs(stem, own, other):
     if stem == OVER_THE_EDGE:
-        # Half a pixel over the edge: clipped here, left out there. It is the last one of its picture.
+        # Half a pixel over the edge: clipped here, left out there. It is the last one of its image.
         assert own["image/object/bbox/xmax"][-1] == 1.0
         own = {key: values[:-1] if key.startswith("image/object/") else values for key, values in own.items()}
         own[MASK] = other[MASK]

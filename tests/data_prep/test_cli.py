@@ -39,7 +39,7 @@ def test_neither_the_command_line_nor_the_converter_imports_tensorflow():
 
 def test_pets_are_converted_and_checked(raw, tmp_path, capsys):
     assert main(["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "3"]) == 0
-    assert "train: 14 pictures with 14 boxes in 3 shards" in capsys.readouterr().out
+    assert "train: 14 images with 14 boxes in 3 shards" in capsys.readouterr().out
     assert main(["check", str(tmp_path / "out")]) == 0
 
 
@@ -230,7 +230,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_a_sentence(raw, tmp_path):
 )
 def test_output_that_nobody_reads_is_no_fault_of_the_disk(raw, tmp_path, arguments):
     """As with `| head`: the reader has what it wanted and ends."""
-    raw.picture("pug_1", b"broken")
+    raw.image("pug_1", b"broken")
     names = {"RAW": raw.root, "OUT": str(tmp_path / "out"), "RECORDS": str(tmp_path / "a.record")}
     (tmp_path / "a.record").write_bytes(b"")
     reading, writing = os.pipe()
@@ -251,7 +251,7 @@ def test_a_full_disk_below_the_output_is_told(raw):
 
 
 def test_limits_and_force_are_those_of_the_command_line(raw, tmp_path, capsys):
-    raw.picture("pug_1", b"broken")
+    raw.image("pug_1", b"broken")
 
     def convert(*options):
         code = main(["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "2", *options])
@@ -259,7 +259,7 @@ def test_limits_and_force_are_those_of_the_command_line(raw, tmp_path, capsys):
         return code, said.out + said.err
 
     code, said = convert()
-    assert code == 3 and "1 of 20 pictures were skipped" in said and "more than the limit of 2 %" in said
+    assert code == 3 and "1 of 20 images were skipped" in said and "more than the limit of 2 %" in said
     code, said = convert("--max-skipped", "0.05")
     assert code == 0 and "is ready in" in said
     code, said = convert("--max-skipped", "0.05", "--strict")

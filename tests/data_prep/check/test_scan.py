@@ -54,13 +54,13 @@ def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
 @pytest.mark.parametrize(
     "changes, kind, count, detail",
     [
-        (dict(encoded=None), "no-picture", 1, ""),
-        (dict(encoded=[b""]), "no-picture", 1, ""),
-        (dict(encoded=[b"not a picture"]), "picture-broken", 1, "it is no picture"),
-        (dict(encoded=[foreign.picture(kind="GIF")]), "picture-format", 1, "GIF"),
-        (dict(encoded=[foreign.picture(kind="WEBP")]), "picture-format", 1, "WEBP"),
-        (dict(format=["raw"]), "picture-format", 1, "says raw"),
-        (dict(encoded=[foreign.cut_picture()]), "picture-broken", 1, "truncated"),
+        (dict(encoded=None), "no-image", 1, ""),
+        (dict(encoded=[b""]), "no-image", 1, ""),
+        (dict(encoded=[b"not an image"]), "image-broken", 1, "it is no image"),
+        (dict(encoded=[foreign.image(kind="GIF")]), "image-format", 1, "GIF"),
+        (dict(encoded=[foreign.image(kind="WEBP")]), "image-format", 1, "WEBP"),
+        (dict(format=["raw"]), "image-format", 1, "says raw"),
+        (dict(encoded=[foreign.cut_image()]), "image-broken", 1, "truncated"),
         (dict(width=[30], height=[40]), "size-differs", 1, "stated 30x40, is 40x30"),
         (dict(width=[40.0]), "wrong-type", 1, "image/width holds floats instead of int64"),
         (dict(object__class__label=["cat"]), "wrong-type", 1, "holds bytes instead of int64"),
@@ -74,7 +74,7 @@ def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
         (dict(boxes=[(-0.2, 0.1, 0.5, 0.9)]), "box-outside", 1, "-0.2"),
         (dict(boxes=[(4, 6, 20, 500)]), "box-outside", 1, "500"),
         (dict(boxes=[(4, 6, 500, 20)]), "box-outside", 1, "500"),
-        (dict(encoded=[foreign.turned_picture()]), "picture-turned", 1, "orientation 6"),
+        (dict(encoded=[foreign.turned_image()]), "image-turned", 1, "orientation 6"),
         (dict(boxes=[(0.5, 0.1, 0.2, 0.9)]), "box-inverted", 1, "0.5"),
         (dict(boxes=[(0.5, 0.1, 0.5, 0.9)]), "box-inverted", 1, "0.5"),
         (dict(boxes=[(0.5, 0.1, NAN, 0.9), (0.1, 0.1, float("inf"), 0.2)], labels=[1, 1]), "box-not-finite", 2, "nan"),
@@ -86,11 +86,11 @@ def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
         (dict(source_id=None), "no-id", 1, ""),
         (dict(source_id=["0.jpg"]), "same-id", 1, "as a.record @ byte 0"),
         (dict(boxes=[(0, 0, 1, 1)] * 101, labels=[1] * 101), "many-boxes", 1, "101 boxes"),
-        (dict(object__mask=[foreign.picture(kind="PNG")] * 2), "mask-count", 1, "2 masks for 1 boxes"),
-        (dict(object__mask=[1.0] * 1201), "mask-count", 1, "1201 mask values for 1 boxes of a 40x30 picture"),
+        (dict(object__mask=[foreign.image(kind="PNG")] * 2), "mask-count", 1, "2 masks for 1 boxes"),
+        (dict(object__mask=[1.0] * 1201), "mask-count", 1, "1201 mask values for 1 boxes of a 40x30 image"),
         (dict(object__mask=[1]), "wrong-type", 1, "instead of bytes (PNG) or floats"),
-        (dict(object__mask=[foreign.picture(size=(20, 30), kind="PNG")]), "mask-broken", 1, "mask of 20x30"),
-        (dict(object__mask=[b"nothing"]), "mask-broken", 1, "it is no picture"),
+        (dict(object__mask=[foreign.image(size=(20, 30), kind="PNG")]), "mask-broken", 1, "mask of 20x30"),
+        (dict(object__mask=[b"nothing"]), "mask-broken", 1, "it is no image"),
         (dict(boxes=[(0.1, 0.1, 0.12, 0.9)]), "small-box", 1, "1 of 1 boxes"),
     ],
 )
@@ -160,7 +160,7 @@ def spoil(path, at):
     [
         (b"", "empty-file", ""),
         (b"\x1f\x8b\x08" + bytes(50), "foreign-file", "it is a gzip file"),
-        (foreign.picture(), "foreign-file", "it is a JPEG picture"),
+        (foreign.image(), "foreign-file", "it is a JPEG image"),
         (b"<!DOCTYPE html><html>Sorry", "foreign-file", "it is a web page"),
         (b"\n<annotation>", "foreign-file", "it is XML"),
         (b'{"images": []}', "foreign-file", "it is JSON"),
@@ -196,15 +196,15 @@ def test_a_record_that_is_no_example_is_named(tmp_path):
     assert find(check(write(tmp_path / "a.record", b"\xff\xff\xff")), "not-an-example")[0] == 1
 
 
-def test_ids_and_pictures_shared_between_shards_and_splits_are_told_apart(tmp_path):
+def test_ids_and_images_shared_between_shards_and_splits_are_told_apart(tmp_path):
     one = write(tmp_path / "train.record-00000-of-00002", example(0), example(1))
-    two = write(tmp_path / "train.record-00001-of-00002", example(1, encoded=[foreign.picture(9)]), example(2))
+    two = write(tmp_path / "train.record-00001-of-00002", example(1, encoded=[foreign.image(9)]), example(2))
     val = write(
         tmp_path / "val.record",
         example(2),
-        example(0, encoded=[foreign.picture(8)]),
+        example(0, encoded=[foreign.image(8)]),
         example(5),
-        example(6, encoded=[foreign.picture(5)]),
+        example(6, encoded=[foreign.image(5)]),
     )
     report = check(tmp_path)
     assert sorted(report.splits) == ["train", "val"]
@@ -213,8 +213,8 @@ def test_ids_and_pictures_shared_between_shards_and_splits_are_told_apart(tmp_pa
         [{"file": two, "byte": 0, "id": "1.jpg", "detail": f"as {os.path.basename(one)} @ byte {offsets(one)[1]}"}],
     )
     assert [place["id"] for place in find(report, "id-in-two-splits")[1]] == ["0.jpg", "2.jpg"]
-    assert find(report, "picture-in-two-splits")[0] == 1
-    assert [place["file"] for place in find(report, "same-picture")[1]] == [val]
+    assert find(report, "image-in-two-splits")[0] == 1
+    assert [place["file"] for place in find(report, "same-image")[1]] == [val]
 
 
 def test_a_missing_shard_is_named(tmp_path):
@@ -228,7 +228,7 @@ def test_a_missing_shard_is_named(tmp_path):
 
 
 def test_what_only_the_whole_shows_is_found(tmp_path, label_map):
-    mask = [foreign.picture(kind="PNG")]
+    mask = [foreign.image(kind="PNG")]
     report = check(write(tmp_path / "a.record", example(0, object__mask=mask), example(1)), label_map=label_map)
     assert [place["detail"] for place in find(report, "mask-kind")[1]] == ["png in 1 records", "none in 1 records"]
     assert find(report, "class-without-box")[1][0]["id"] == "dog"
@@ -244,18 +244,18 @@ def test_without_a_label_map_a_text_with_two_ids_is_found_and_texts_name_the_cla
 
 def test_places_are_kept_for_the_first_and_counted_for_all(tmp_path):
     report = check(write(tmp_path / "a.record", *[example(0, labels=[0]) for _ in range(50)]))
-    for kind, count in (("class-id", 50), ("same-id", 49), ("same-picture", 49)):
+    for kind, count in (("class-id", 50), ("same-id", 49), ("same-image", 49)):
         found, places = find(report, kind)
         assert (found, len(places)) == (count, problems.PLACES_KEPT)
 
 
 def test_the_sample_is_spread_evenly_and_everything_is_decoded_when_asked(tmp_path):
-    cut = foreign.cut_picture()
+    cut = foreign.cut_image()
     path = write(
-        tmp_path / "a.record", *[example(n, encoded=[cut] if n > 7 else [foreign.picture(n)]) for n in range(10)]
+        tmp_path / "a.record", *[example(n, encoded=[cut] if n > 7 else [foreign.image(n)]) for n in range(10)]
     )
-    assert (check(path, decode=5).decoded, find(check(path, decode=5), "picture-broken")[0]) == (5, 1)
-    assert find(check(path, decode=None), "picture-broken")[0] == 2
+    assert (check(path, decode=5).decoded, find(check(path, decode=5), "image-broken")[0]) == (5, 1)
+    assert find(check(path, decode=None), "image-broken")[0] == 2
 
 
 def test_boxes_are_counted_by_their_size_at_the_input(tmp_path):
