@@ -70,7 +70,7 @@ def json_bytes(value):
 
 
 @contextlib.contextmanager
-def errors_told():
+def file_errors():
     """What the file system refuses becomes a DataError that says so; output that nobody reads is no such thing."""
     try:
         yield
@@ -93,7 +93,7 @@ def locked(folder):
 
     Raises DataError for what the file system refuses meanwhile.
     """
-    with errors_told():
+    with file_errors():
         os.makedirs(folder, exist_ok=True)
         with _lock(folder):
             yield

@@ -18,7 +18,7 @@ from data_prep import cli
 def main(arguments=None):
     """Run a command; returns its exit code."""
     try:
-        with files.errors_told():
+        with files.file_errors():
             return _run(arguments)
     except DataError as error:
         print(f"{error.what}\n{error.do}", file=sys.stderr)

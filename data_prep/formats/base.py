@@ -13,7 +13,7 @@ def prepare(make_plan, out_dir, workers=None, limits=dataset.Limits(), force=Fal
     Does nothing if out_dir already holds the same dataset, unless force; one that was made under more generous
     limits is refused then, as its conversion would be. Raises DataError.
     """
-    with files.errors_told():
+    with files.file_errors():
         plan = make_plan()
     with files.locked(out_dir):
         ready = None if force else _complete(out_dir, plan)

@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 
 
 class Unused(NamedTuple):
-    """Files that are no part of the conversion, and why: told, so that nobody looks for them in the records."""
+    """Files that are no part of the conversion, and why: listed, so that nobody looks for them in the records."""
 
     names: list
     reason: str
@@ -165,16 +165,16 @@ def _validate(plan, workers, limits):
 
 def _describe(plan, shards):
     """The content of dataset.json."""
-    splits, told = {}, []
+    splits, notable = {}, []
     for split in plan.splits:
         own = [shard for shard in shards if shard.task.split == split.name]
         # Shard n holds every shards-th image: back into the order of the split's list.
-        own_told = [
+        own_notable = [
             (place * plan.shards + shard.task.number, image_id, outcome)
             for shard in own
-            for place, image_id, outcome in shard.told
+            for place, image_id, outcome in shard.notable
         ]
-        told += [(split.name,) + item[1:] for item in sorted(own_told, key=lambda item: item[0])]
+        notable += [(split.name,) + item[1:] for item in sorted(own_notable, key=lambda item: item[0])]
         labels = sum((shard.labels for shard in own), collections.Counter())
         splits[split.name] = {
             "pattern": f"{plan.prefix}_{split.name}.record-?????-of-{plan.shards:05d}",
@@ -202,12 +202,12 @@ def _describe(plan, shards):
         "splits": splits,
         "skipped": [
             dict(_identity(image_id, outcome), split=split, reason=outcome.skipped, forgiven=outcome.forgiven)
-            for split, image_id, outcome in told
+            for split, image_id, outcome in notable
             if outcome.skipped
         ],
         "changed": [
             dict(_identity(image_id, outcome), split=split, what=kind, detail=text)
-            for split, image_id, outcome in told
+            for split, image_id, outcome in notable
             for kind, text in outcome.notes
         ],
         "unused": [

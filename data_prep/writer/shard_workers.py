@@ -43,7 +43,7 @@ class Shard(NamedTuple):
     most_boxes: int
     sizes: collections.Counter
     sources_sha256: str  # of "<sha256 of the image file> <id>\n" for each image that was converted, in order
-    told: list  # (place among the task's ids, id, Outcome without features) of what was skipped or changed
+    notable: list  # (place among the task's ids, id, Outcome without features) of what was skipped or changed
 
 
 def run(tasks, convert, workers):
@@ -169,7 +169,7 @@ def _convert_all(tasks, convert, pipe):
 def _write(task, convert, report):
     """The Shard of a task. report: is given the number of images done since it was called last."""
     unfinished = files.temporary(task.path)
-    labels, sizes, told, most_boxes = collections.Counter(), collections.Counter(), [], 0
+    labels, sizes, notable, most_boxes = collections.Counter(), collections.Counter(), [], 0
     sources = hashlib.sha256()
     reported, last_report = 0, time.monotonic()
     with codec.Writer(unfinished) as writer:
@@ -182,9 +182,9 @@ def _write(task, convert, report):
                 sizes[outcome.size] += 1
                 sources.update((f"{outcome.source_sha256} {image_id}\n").encode("utf-8"))
             if outcome.skipped or outcome.notes:
-                told.append((place, image_id, outcome._replace(features=None, labels=(), source_sha256="")))
+                notable.append((place, image_id, outcome._replace(features=None, labels=(), source_sha256="")))
             if time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:
                 report(place + 1 - reported)
                 reported, last_report = place + 1, time.monotonic()
     report(len(task.ids) - reported)
-    return Shard(task, unfinished, writer.written, labels, most_boxes, sizes, sources.hexdigest(), told)
+    return Shard(task, unfinished, writer.written, labels, most_boxes, sizes, sources.hexdigest(), notable)

@@ -327,11 +327,12 @@ def test_a_cut_archive_is_refused_and_nothing_stays(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "members, said", [([], "holds no folder images/"), ([("images", tarfile.REGTYPE, b"x")], "holds no folder images/")]
+    "members, message",
+    [([], "holds no folder images/"), ([("images", tarfile.REGTYPE, b"x")], "holds no folder images/")],
 )
-def test_an_archive_without_the_folder_is_refused_and_nothing_stays(tmp_path, members, said):
+def test_an_archive_without_the_folder_is_refused_and_nothing_stays(tmp_path, members, message):
     path = make_archive(tmp_path / "a.tar.gz", members)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         download.unpack(path, str(tmp_path), "images")
     assert os.listdir(str(tmp_path)) == ["a.tar.gz"]
 

@@ -52,10 +52,10 @@ def write_images(folder, damages):
 def convert_and_judge(out, arguments, max_skipped):
     """Run the converter: what it wrote is counted and sound, or it ended with a sentence and without a file."""
     arguments = arguments + ["--out", str(out), "--shards", "1", "--workers", "1", "--max-skipped", str(max_skipped)]
-    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()) as err:
+    with contextlib.redirect_stdout(io.StringIO()) as message, contextlib.redirect_stderr(io.StringIO()) as err:
         code = main(arguments)
     lines = err.getvalue().strip().splitlines()
-    assert "Traceback" not in err.getvalue() + said.getvalue()
+    assert "Traceback" not in err.getvalue() + message.getvalue()
     if code:
         assert code in (2, 3) and len(lines) == 2, lines
         assert not [name for name in (os.listdir(str(out)) if out.exists() else []) if "record" in name]

@@ -320,9 +320,9 @@ def test_exit_codes_tables_and_json(tmp_path, capsys, label_map):
     assert main(["check", sound, "--label-map", label_map]) == 0
     assert "is fit for training: 1 records, no errors, 0 warnings." in capsys.readouterr().out
     assert main(["check", bad]) == 3
-    said = capsys.readouterr()
-    assert "in pixels" in said.out and "bad.record @ byte 0" in said.out and "Divide x by" in said.out
-    assert len(said.err.strip().splitlines()) == 2 and "not fit for training" in said.err
+    message = capsys.readouterr()
+    assert "in pixels" in message.out and "bad.record @ byte 0" in message.out and "Divide x by" in message.out
+    assert len(message.err.strip().splitlines()) == 2 and "not fit for training" in message.err
     assert main(["check", bad, "--json"]) == 3
     report = json.loads(capsys.readouterr().out)
     assert (report["fit"], report["findings"][0]["kind"], report["records"]) == (False, "box-in-pixels", 2)
@@ -346,7 +346,7 @@ def test_warnings_alone_leave_exit_code_0(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments, code, said",
+    "arguments, code, message",
     [
         (["OUT/nothing.record"], 3, "no file or folder"),
         (["OUT/a.recor"], 3, "Did you mean OUT/a.record?"),
@@ -361,12 +361,12 @@ def test_warnings_alone_leave_exit_code_0(tmp_path, capsys):
         (["OUT/a.record", "--config", "OUT/a.record"], 2, "is no pipeline config"),
     ],
 )
-def test_what_cannot_be_checked_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, said):
+def test_what_cannot_be_checked_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, message):
     write(tmp_path / "a.record", example(0))
     (tmp_path / "empty").mkdir()
     assert main(["check"] + [argument.replace("OUT", str(tmp_path)) for argument in arguments]) == code
     lines = capsys.readouterr().err.strip().splitlines()
-    assert said.replace("OUT", str(tmp_path)) in " ".join(lines) and lines[-1][-1] in ".?"
+    assert message.replace("OUT", str(tmp_path)) in " ".join(lines) and lines[-1][-1] in ".?"
 
 
 def test_a_config_says_classes_input_size_boxes_and_masks(tmp_path, label_map):

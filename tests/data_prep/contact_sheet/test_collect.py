@@ -129,10 +129,10 @@ def test_whatever_the_records_hold_there_is_a_sheet_that_says_what_it_leaves_out
     with open(path, "ab") as file:
         file.write(b"torn")
     assert main(["show", path]) == 0
-    said = capsys.readouterr().out
-    assert "contact-sheet.png shows 12 of 14 images" in said
-    assert "2 records cannot be read and 2 boxes do not lie in their image" in said
-    assert "no font here can show" in said
+    message = capsys.readouterr().out
+    assert "contact-sheet.png shows 12 of 14 images" in message
+    assert "2 records cannot be read and 2 boxes do not lie in their image" in message
+    assert "no font here can show" in message
     assert Image.open(str(tmp_path / "contact-sheet.png")).width == 1400
     assert not [warning for warning in recwarn.list if "glyph" in str(warning.message).lower()]
 
@@ -150,7 +150,7 @@ def test_the_same_data_gives_the_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments, code, said",
+    "arguments, code, message",
     [
         (["OUT/none.record"], 3, "no file or folder"),
         (["OUT/a.record", "--count", "0"], 2, "--count 0 is not between"),
@@ -159,12 +159,12 @@ def test_the_same_data_gives_the_same_bytes(tmp_path):
         (["OUT/broken.record"], 3, "holds no record that can be read"),
     ],
 )
-def test_what_cannot_be_shown_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, said):
+def test_what_cannot_be_shown_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, message):
     some(tmp_path / "a.record", 3)
     (tmp_path / "broken.record").write_bytes(b"hello, I am no record")
     assert main(["show"] + [argument.replace("OUT", str(tmp_path)) for argument in arguments]) == code
     lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 2 and said in lines[0] and not (tmp_path / "sheet.jpg").exists()
+    assert len(lines) == 2 and message in lines[0] and not (tmp_path / "sheet.jpg").exists()
 
 
 def test_a_sheet_of_a_dataset_folder_leaves_the_dataset_fit(mini, tmp_path):

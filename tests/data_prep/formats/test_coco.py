@@ -191,7 +191,7 @@ def test_no_text_makes_run_lengths_end_the_run(text):
 
 
 @pytest.mark.parametrize(
-    "spoil, said",
+    "spoil, message",
     [
         (lambda content: content["images"].append(content["images"][0]), "gives the image id 0 to"),
         (lambda content: content["images"][0].pop("file_name"), "without id or file_name"),
@@ -211,11 +211,11 @@ def test_no_text_makes_run_lengths_end_the_run(text):
         (lambda content: content.update(images=[], annotations=[]), "lists no image"),
     ],
 )
-def test_a_json_that_cannot_be_right_is_refused(tmp_path, encode, spoil, said):
+def test_a_json_that_cannot_be_right_is_refused(tmp_path, encode, spoil, message):
     content = instances()
     spoil(content)
     write(tmp_path, content)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         convert(tmp_path, tmp_path / "out")
 
 

@@ -438,7 +438,7 @@ SAMPLE = os.path.join(PROJECT_DIR, "..", "shared", "data", "pets-sample")
 def test_each_oddity_of_real_pets_is_explained(tmp_path, capsys, boxes):
     """The list of oddities is that of the folder's README, and the default limits let it pass."""
     dataset = prepare(pets, SAMPLE, str(tmp_path / "out"), pets.Options(boxes))
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     unused = {name: entry["reason"] for entry in dataset["unused"] for name in entry["names"]}
     assert skipped(dataset) == dict.fromkeys(("Abyssinian_104", "Bengal_111", "Bengal_175"), pets.NO_XML)
     assert changes(dataset) == [("Bengal_105", "several pets")]
@@ -453,5 +453,5 @@ def test_each_oddity_of_real_pets_is_explained(tmp_path, capsys, boxes):
     written = sum(split["examples"] for split in dataset["splits"].values())
     assert written == 110 == len(os.listdir(os.path.join(SAMPLE, "annotations", "xmls")))
     for name in ("Abyssinian_104", "Bengal_105", "Abyssinian_5.jpg", "Abyssinian_34.jpg", "Abyssinian_100.mat"):
-        assert name in said
+        assert name in message
     assert quick.quick(str(tmp_path / "out")) == []

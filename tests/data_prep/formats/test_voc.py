@@ -216,17 +216,17 @@ def test_a_class_that_appears_while_others_are_converted_stops_the_run(folder, t
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ('item { id: 0 name: "cat" }', "id 0"),
         ('item { id: 2 name: "cat" }', "not 1 to 1 without a gap"),
         ("nonsense", "no label map"),
     ],
 )
-def test_a_label_map_that_cannot_be_trained_with_is_refused(folder, tmp_path, text, said):
+def test_a_label_map_that_cannot_be_trained_with_is_refused(folder, tmp_path, text, message):
     folder.pairs("x", "y")
     (tmp_path / "map.pbtxt").write_text(text)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         folder.convert(tmp_path / "out", label_map=str(tmp_path / "map.pbtxt"))
 
 
@@ -259,7 +259,7 @@ def test_cvats_own_format_is_recognised(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "prepare, said",
+    "spoil, message",
     [
         (lambda folder: folder.text("readme.txt", ""), "no annotation"),
         (lambda folder: folder.pairs("VOC2007/Annotations/x"), "VOC2007 in it has"),
@@ -282,9 +282,9 @@ def test_cvats_own_format_is_recognised(folder, tmp_path):
         ),
     ],
 )
-def test_a_folder_that_cannot_be_right_is_refused(folder, tmp_path, prepare, said):
-    prepare(folder)
-    with pytest.raises(DataError, match=said):
+def test_a_folder_that_cannot_be_right_is_refused(folder, tmp_path, spoil, message):
+    spoil(folder)
+    with pytest.raises(DataError, match=message):
         folder.convert(tmp_path / "out")
 
 
