@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from typing import NamedTuple
+from typing import Any, Dict, List, NamedTuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CORES = 2
@@ -39,7 +39,7 @@ _XML = (
 )
 
 
-def make_images(root, count, distinct):
+def make_images(root: str, count: int, distinct: int) -> None:
     """Fill root, in Oxford-IIIT Pet's layout, with count images, of which the first `distinct` differ."""
     from data_prep.mini_pets import generate
 
@@ -118,7 +118,7 @@ class Cost(NamedTuple):
     megabytes: float
 
 
-def measure(command, environ):
+def measure(command: List[str], environ: Dict[str, str]) -> Cost:
     """The Cost of a command.
 
     Raises:
@@ -146,14 +146,14 @@ def measure(command, environ):
 class _Peak(threading.Thread):
     """Looks at a process tree four times a second: seldom enough to cost neither converter anything."""
 
-    def __init__(self, root):
+    def __init__(self, root: Any):
         super().__init__(daemon=True)
         self.megabytes = 0.0
         self._root = root
         self._ended = threading.Event()
         self.start()
 
-    def run(self):
+    def run(self) -> None:
         while not self._ended.wait(0.25):
             self.megabytes = max(self.megabytes, self._now() / 1e6)
 
@@ -169,12 +169,12 @@ class _Peak(threading.Thread):
             return 0
         return total
 
-    def stop(self):
+    def stop(self) -> None:
         self._ended.set()
         self.join()
 
 
-def convert(work, source, api, kind, whose):
+def convert(work: str, source: str, api: str, kind: str, whose: str) -> Cost:
     """The Cost of one conversion of source into a fresh folder."""
     out = os.path.join(work, "out")
     shutil.rmtree(out, ignore_errors=True)
@@ -197,7 +197,7 @@ def convert(work, source, api, kind, whose):
     )
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=3000, metavar="N")
     parser.add_argument("--memory", type=int, default=0, metavar="N", help="show our peak memory for N images too")

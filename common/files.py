@@ -5,26 +5,35 @@ import fcntl
 import json
 import os
 import shutil
+from typing import Any, Iterator
 
 from common.errors import DataError
 
 _TEMPORARY = ".tmp"
 
 
-def read(path):
+def read(path: str) -> bytes:
     """The bytes of a file. Raises OSError."""
     # A buffer between would cost a third of the time for a file of a kilobyte.
     with open(path, "rb", buffering=0) as file:
         return file.readall()
 
 
-def temporary(path):
+def size(path: str) -> int:
+    """The bytes that a file has, 0 where there is none that can be seen."""
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def temporary(path: str) -> str:
     """A name beside path for the unfinished file; `remove_temporaries` finds it after a crash."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.{os.getpid()}{_TEMPORARY}")
 
 
-def remove_temporaries(folder):
+def remove_temporaries(folder: str) -> None:
     """Remove what killed runs left in folder."""
     for name in os.listdir(folder):
         if name.startswith(".") and name.endswith(_TEMPORARY):
@@ -35,7 +44,7 @@ def remove_temporaries(folder):
                 os.unlink(path)
 
 
-def write(path, data):
+def write(path: str, data: bytes) -> None:
     """Write bytes to path: temporary name, flushed to the disk, renamed. What fails leaves nothing behind."""
     try:
         os.replace(write_temporary(path, data), path)
@@ -45,7 +54,7 @@ def write(path, data):
         raise
 
 
-def write_temporary(path, data):
+def write_temporary(path: str, data: bytes) -> str:
     """Write bytes under path's temporary name, flushed to the disk; return that name."""
     unfinished = temporary(path)
     with open(unfinished, "wb") as file:
@@ -55,7 +64,7 @@ def write_temporary(path, data):
     return unfinished
 
 
-def sync(path):
+def sync(path: str) -> None:
     """Wait until a file that was written and closed, or a folder's list of names, is on the disk. Raises OSError."""
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -64,13 +73,13 @@ def sync(path):
         os.close(handle)
 
 
-def json_bytes(value):
+def json_bytes(value: Any) -> bytes:
     """value as JSON that people can read and diff."""
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8")
 
 
 @contextlib.contextmanager
-def file_errors():
+def file_errors() -> Iterator[None]:
     """What the file system refuses becomes a DataError that says so; output that nobody reads is no such thing."""
     try:
         yield
@@ -88,7 +97,7 @@ def file_errors():
 
 
 @contextlib.contextmanager
-def locked(folder):
+def locked(folder: str) -> Iterator[None]:
     """Hold folder, made if missing, against another process preparing it; waits for that one to end.
 
     Raises DataError for what the file system refuses meanwhile.

@@ -9,13 +9,14 @@ import contextlib
 import os
 import signal
 import sys
+from typing import List, Optional
 
 from common import files
 from common.errors import DataError
 from data_prep import cli
 
 
-def main(arguments=None):
+def main(arguments: Optional[List[str]] = None) -> int:
     """Run a command; returns its exit code."""
     try:
         with files.file_errors():

@@ -2,7 +2,7 @@
 
 import array
 import hashlib
-from typing import NamedTuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy
 
@@ -12,24 +12,25 @@ _NONE = 0
 class Repeated(NamedTuple):
     """Records that share a value, as numbers in the order of `add`."""
 
-    numbers: list
-    again: list  # those of them that are not the first of their split
+    numbers: List[int]
+    again: List[int]  # those of them that are not the first of their split
     across: bool  # they lie in more than one split
 
 
 class Identities:
     """Remembers place, id and image of every record; ids and images as 64-bit hashes."""
 
-    def __init__(self):
-        self._files, self._splits = [], {}
+    def __init__(self) -> None:
+        self._files: List[str] = []
+        self._splits: Dict[str, int] = {}
         self._file, self._split = array.array("I"), array.array("I")
         self._offset = array.array("Q")
         self._hashes = {"id": array.array("Q"), "image": array.array("Q")}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._offset)
 
-    def add(self, path, split, offset, identity, image):
+    def add(self, path: str, split: str, offset: int, identity: bytes, image: bytes) -> None:
         """identity, image: bytes, empty where there are none, which equals nothing."""
         if not self._files or self._files[-1] != path:
             self._files.append(path)
@@ -39,17 +40,17 @@ class Identities:
         for name, value in (("id", identity), ("image", image)):
             self._hashes[name].append(_hash(value) if value else _NONE)
 
-    def place(self, number):
+    def place(self, number: int) -> Tuple[str, int]:
         """(path, offset) of a record."""
         return self._files[self._file[number]], self._offset[number]
 
-    def sample(self, count):
+    def sample(self, count: Optional[int]) -> Sequence[int]:
         """Numbers of count records spread evenly over all, or of all; the same every time."""
         if count is None or count >= len(self):
             return range(len(self))
         return [index * len(self) // count for index in range(count)]
 
-    def repeated(self, what):
+    def repeated(self, what: str) -> Iterator[Repeated]:
         """Yield a Repeated for each value ("id" or "image") that several records share."""
         hashes = numpy.frombuffer(self._hashes[what], dtype=numpy.uint64)
         order = numpy.argsort(hashes, kind="stable")

@@ -2,7 +2,7 @@
 
 import collections
 import os
-from typing import NamedTuple, Optional
+from typing import Any, Counter, DefaultDict, Dict, List, NamedTuple, Optional, Tuple
 
 from common.text import printable
 
@@ -278,31 +278,31 @@ KINDS = collections.OrderedDict(
 class Findings:
     """Counts findings; memory does not grow with their number."""
 
-    def __init__(self):
-        self._counts = collections.Counter()
-        self._places = collections.defaultdict(list)
+    def __init__(self) -> None:
+        self._counts: Counter[str] = collections.Counter()
+        self._places: DefaultDict[str, List[Place]] = collections.defaultdict(list)
 
-    def add(self, kind, place, count=1):
+    def add(self, kind: str, place: Place, count: int = 1) -> None:
         """kind: a key of KINDS. count: how many times it occurs at this place."""
         self._counts[kind] += count
         if len(self._places[kind]) < PLACES_KEPT:
             self._places[kind].append(place)
 
-    def count(self, kind):
+    def count(self, kind: str) -> int:
         return self._counts[kind]
 
-    def full(self, kind):
+    def full(self, kind: str) -> bool:
         """No more places of this kind are kept, so that finding out one more would be in vain."""
         return len(self._places[kind]) >= PLACES_KEPT
 
-    def kinds(self, severity):
+    def kinds(self, severity: str) -> List[str]:
         """The kinds found, in the order of KINDS."""
         return [kind for kind in KINDS if self._counts[kind] and KINDS[kind].severity == severity]
 
-    def total(self, severity):
+    def total(self, severity: str) -> int:
         return sum(self._counts[kind] for kind in self.kinds(severity))
 
-    def as_json(self):
+    def as_json(self) -> List[Dict[str, Any]]:
         """A list, errors first, for `check --json`."""
         return [
             {
@@ -320,7 +320,7 @@ class Findings:
             for kind in self.kinds(severity)
         ]
 
-    def rows(self, folder=""):
+    def rows(self, folder: str = "") -> List[Tuple[Kind, int, str]]:
         """[(Kind, count, first places as text)], errors first, for a table; files below folder without it."""
         return [
             (KINDS[kind], self._counts[kind], self._places_text(kind, folder))
@@ -336,12 +336,13 @@ class Findings:
         return "\n".join(lines)
 
 
-def sentence(kind, detail=""):
+def sentence(kind: str, detail: str = "") -> str:
     """What is wrong, with its detail."""
-    return "%s%s." % (KINDS[kind].what.rstrip("."), f" ({detail})" if detail else "")
+    what = KINDS[kind].what.rstrip(".")
+    return f"{what} ({detail})." if detail else f"{what}."
 
 
-def place_text(place, folder=""):
+def place_text(place: Place, folder: str = "") -> str:
     """file @ byte: id: detail, without what is not known; files below folder without it."""
     at = "" if place.offset is None else f" @ byte {place.offset}"
     name = place.file or ""

@@ -6,14 +6,16 @@
 import fnmatch
 import json
 import os
+from typing import Any, Dict, List, Optional
 
 from common.errors import DataError
+from common.text import counted
 from data_prep.check.problems import ERROR, KINDS, sentence
 from data_prep.tfrecord import codec, example_rules, label_map
 from data_prep.writer.dataset import DATASET_FILE, FORMAT
 
 
-def quick(dataset_dir):
+def quick(dataset_dir: str) -> List[str]:
     """Return what is wrong with a prepared dataset as a list of sentences; empty when it is fit for training.
 
     Reads dataset.json, the label map, each shard's size and record headers, and its first record.
@@ -24,7 +26,7 @@ def quick(dataset_dir):
     )
 
 
-def description_problems(dataset_dir):
+def description_problems(dataset_dir: str) -> List[str]:
     """The part of `quick` that opens no shard, for `scan`, which reads every record itself."""
     return _on_description(dataset_dir, lambda dataset: _description(dataset_dir, dataset))
 
@@ -47,7 +49,7 @@ def _on_description(dataset_dir, problems_of):
         return [f"{error.filename or path} cannot be read ({error.strerror})."]
 
 
-def complete(dataset_dir, **expected):
+def complete(dataset_dir: str, **expected: Any) -> Optional[Dict[str, Any]]:
     """The dataset.json of a dataset that `quick` finds fit and that has the expected values, or None.
 
     Says so on standard output, because whoever asks will then do nothing.
@@ -58,7 +60,7 @@ def complete(dataset_dir, **expected):
         dataset = json.load(file)
     if any(dataset.get(key) != value for key, value in expected.items()):
         return None
-    counts = [f"{split['examples']} {name} images" for name, split in dataset["splits"].items()]
+    counts = [counted(split["examples"], f"{name} image") for name, split in dataset["splits"].items()]
     print(
         f"{dataset_dir} is already complete: {' and '.join(counts)}. Nothing to do (--force converts again).",
         flush=True,

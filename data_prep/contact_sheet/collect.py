@@ -8,6 +8,8 @@ import hashlib
 import heapq
 import math
 import os
+from argparse import Namespace
+from typing import Counter, Dict, List, Optional, Tuple
 
 from common import files
 from common.errors import DataError, UsageError
@@ -15,13 +17,14 @@ from common.progress import Progress
 from data_prep.check import inputs
 from data_prep.contact_sheet.statistics import BINS_PER_OCTAVE, OCTAVES, Gathered, Shown
 from data_prep.tfrecord import example_rules, tolerant_reader
+from data_prep.tfrecord.label_map import LabelMap
 
 IMAGES = 12
 MOST_IMAGES = 200
 _CLASSES_KEPT = 10000
 
 
-def run(options):
+def run(options: Namespace) -> int:
     """Draw the sheet that the command line asks for; returns 0. Raises DataError."""
     if not 1 <= options.count <= MOST_IMAGES:
         raise UsageError(
@@ -62,13 +65,15 @@ def _default_out(path):
     return os.path.join(folder, "contact-sheet.png")
 
 
-def gather(found, count, label_map=None):
+def gather(found: inputs.Sources, count: int, label_map: Optional[LabelMap] = None) -> Gathered:
     """Read everything in found (sources.Sources) and return the Gathered, with count images or all there are.
 
     Which images does not depend on the order of files or records: of each class those whose ids have the
     smallest hashes, one class after the other, the most frequent first.
     """
-    classes, splits, chosen = collections.Counter(), collections.OrderedDict(), {}
+    classes: Counter[Tuple[str, str]] = collections.Counter()
+    splits: Dict[str, int] = collections.OrderedDict()
+    chosen: Dict[str, List[Tuple[int, str, int]]] = {}
     bins = OCTAVES * BINS_PER_OCTAVE
     sizes = [[0] * bins for _ in range(bins)]
     boxes = unreadable = odd = 0
@@ -77,7 +82,7 @@ def gather(found, count, label_map=None):
         for shard in found.shards:
             for read in tolerant_reader.scan(shard.path):
                 features = _features(read)
-                if features is None:
+                if features is None or read.payload is None:
                     unreadable += 1
                     continue
                 progress.update(len(read.payload))
@@ -90,7 +95,7 @@ def gather(found, count, label_map=None):
                 boxes += len(found_boxes)
                 odd += sum(not _bin(box, sizes) for box in found_boxes)
                 _choose(chosen, count, features, names, shard.path, read.offset)
-    totals = collections.Counter()
+    totals: Counter[str] = collections.Counter()
     for (name, _), number in classes.items():
         totals[name] += number
     images = [
@@ -156,7 +161,7 @@ def _round_robin(chosen, totals, count):
         sorted(chosen[name], key=lambda item: (-item[0], item[1:]))
         for name in sorted(chosen, key=lambda name: (-totals[name], name))
     ]
-    places = []
+    places: List[Tuple[str, int]] = []
     while len(places) < count and any(queues):
         for queue in queues:
             while queue:

@@ -5,12 +5,13 @@ import io
 import math
 import textwrap
 import warnings
+from typing import Dict, List
 
 import numpy
 
 from common.text import printable
-from data_prep.contact_sheet.statistics import BINS_PER_OCTAVE, OCTAVES
-from data_prep.tfrecord import example_rules
+from data_prep.contact_sheet.statistics import BINS_PER_OCTAVE, OCTAVES, Gathered
+from data_prep.wording import first_line, size_text
 
 # Dark enough for white names, and far apart; from the 13th class on they repeat.
 COLOURS = (
@@ -39,7 +40,7 @@ _CROWDED, _CROWDED_NAME = 12, 0.15
 _SHARES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 
 
-def draw(gathered, title):
+def draw(gathered: Gathered, title: str) -> bytes:
     """PNG bytes of the sheet of a show.Gathered."""
     import matplotlib
 
@@ -100,7 +101,7 @@ def _tallest(images):
 
 def _totals(classes):
     """{name: boxes}, the most frequent first."""
-    totals = {}
+    totals: Dict[str, int] = {}
     for (name, _), count in classes.items():
         totals[name] = totals.get(name, 0) + count
     return dict(sorted(totals.items(), key=lambda item: (-item[1], item[0])))
@@ -120,15 +121,15 @@ def _draw_image(axis, image, colours, cell):
     axis.set_yticks([])
     for spine in axis.spines.values():
         spine.set_visible(False)
-    size_text = ""
+    size_shown = ""
     try:
         pixels, (width, height) = _pixels(image.encoded, int(2 * cell * _DPI))
-        size_text = f"{width}x{height}"
+        size_shown = size_text((width, height))
         axis.imshow(pixels, extent=(0, width, height, 0), interpolation="bicubic")
         axis.set_xlim(0, width)
         axis.set_ylim(height, 0)
         outside = _draw_objects(axis, image, colours, width, height, small=cell < 3)
-        size_text += f", {outside} outside" if outside else ""
+        size_shown += f", {outside} outside" if outside else ""
     except ValueError as reason:
         axis.set_facecolor("#dddddd")
         words = textwrap.fill(f"cannot be decoded: {legible(str(reason), 100)}", int(cell * 11))
@@ -137,7 +138,7 @@ def _draw_image(axis, image, colours, cell):
     axis.text(
         0.5,
         -0.02,
-        f"{name}   {size_text}",
+        f"{name}   {size_shown}",
         ha="center",
         va="top",
         transform=axis.transAxes,
@@ -161,7 +162,7 @@ def _pixels(encoded, longest):
             return numpy.asarray(image), size
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError(example_rules.first_line(error) if encoded else "there is no image")
+        raise ValueError(first_line(error, "it is no image") if encoded else "there is no image") from error
 
 
 def _draw_objects(axis, image, colours, width, height, small):
@@ -208,13 +209,16 @@ def _draw_objects(axis, image, colours, width, height, small):
 
 def _largest_first(image):
     """[(box, name)], so that small boxes are not covered."""
-    return sorted(
-        zip(image.boxes, image.names), key=lambda pair: -(pair[0][2] - pair[0][0]) * (pair[0][3] - pair[0][1])
-    )
+    return sorted(zip(image.boxes, image.names), key=lambda pair: -_area(pair[0]))
+
+
+def _area(box):
+    xmin, ymin, xmax, ymax = box
+    return (xmax - xmin) * (ymax - ymin)
 
 
 def _inside(box):
-    return box[0] < 1 and box[1] < 1 and box[2] > 0 and box[3] > 0 and max(map(abs, box)) <= 2
+    return box[0] < 1 and box[1] < 1 and box[2] > 0 and box[3] > 0 and max(abs(side) for side in box) <= 2
 
 
 def _draw_mask(axis, mask, colour, stated, width, height):
@@ -308,7 +312,7 @@ def _draw_sizes(axis, gathered):
     bar.set_label("boxes", fontsize=9)
 
 
-def legible(text, longest):
+def legible(text: str, longest: int) -> str:
     """Text as one line no longer than longest, shortened in the middle; escapes for what no font here can show.
 
     A $ would start a formula.
@@ -330,7 +334,7 @@ def _font(text, size):
     return {"fontproperties": FontProperties(fname=path, size=size)} if path else {"fontsize": size}
 
 
-def not_shown(gathered):
+def not_shown(gathered: Gathered) -> List[str]:
     """The class names and ids of the sheet that no font here can show, sorted."""
     texts = {name for name, _ in gathered.classes} | {image.source_id for image in gathered.images}
     return sorted(text for text in texts if _font_file(frozenset(printable(text, longest=10000))) is None)

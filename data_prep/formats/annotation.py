@@ -1,7 +1,7 @@
 """What every annotation format is read into, and Pascal VOC's xml, which labelImg, CVAT and the pets use too."""
 
 import math
-from typing import NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from lxml import etree
 
@@ -24,7 +24,7 @@ class Object(NamedTuple):
     difficult: int = 0
     truncated: int = 0
     pose: str = ""
-    mask: object = None
+    mask: Optional[Callable[[], Any]] = None
     crowd: int = 0
     area: float = 0.0
 
@@ -34,11 +34,11 @@ class Annotation(NamedTuple):
 
     width: int
     height: int
-    objects: list
+    objects: List[Object]
     filename: str = ""
 
 
-def read_xml(path):
+def read_xml(path: str) -> Annotation:
     """The Annotation in a Pascal VOC xml. Raises ValueError, with the reason as its text, if it is none."""
     root = parse_xml(path)
     if root.tag != "annotation":
@@ -63,20 +63,20 @@ def _object(node):
 
 def _texts(node):
     """{tag: text} of an element's children, of the first of each, faster than a search for each tag."""
-    found = {}
+    found: Dict[str, str] = {}
     for child in () if node is None else node:
         found.setdefault(child.tag, child.text or "")
     return found
 
 
-def parse_xml(path):
+def parse_xml(path: str) -> Any:
     """The root element. Raises ValueError, with the reason as its text, if the file is no xml or not readable."""
     try:
         return etree.fromstring(files.read(path), _PARSER)
     except etree.XMLSyntaxError as error:
-        raise ValueError(f"the xml cannot be read ({error})")
+        raise ValueError(f"the xml cannot be read ({error})") from error
     except OSError as error:
-        raise ValueError(f"the xml cannot be read ({error.strerror})")
+        raise ValueError(f"the xml cannot be read ({error.strerror})") from error
 
 
 def _box(texts):
@@ -86,7 +86,7 @@ def _box(texts):
         return None
 
 
-def whole(value):
+def whole(value: Any) -> int:
     """A number between 0 and 2**31 - 1 from what an annotation holds, 0 for anything else."""
     try:
         value = float(value)

@@ -1,13 +1,20 @@
 """What all formats do around a conversion: plan, one process at a time, nothing where the dataset is there."""
 
 import os
+from typing import Any, Callable, Dict, Optional
 
 from common import files
 from common.errors import DataError
 from data_prep.writer import dataset
 
 
-def prepare(make_plan, out_dir, workers=None, limits=dataset.Limits(), force=False):
+def prepare(
+    make_plan: Callable[[], dataset.Plan],
+    out_dir: str,
+    workers: Optional[int] = None,
+    limits: dataset.Limits = dataset.DEFAULT_LIMITS,
+    force: bool = False,
+) -> Dict[str, Any]:
     """Convert what make_plan() plans into out_dir; return its dataset.json.
 
     Does nothing if out_dir already holds the same dataset, unless force; one that was made under more generous
@@ -36,6 +43,6 @@ def _complete(out_dir, plan):
     return quick.complete(out_dir, made_from=plan.fingerprint, name=plan.name)
 
 
-def dataset_name(out_dir):
+def dataset_name(out_dir: str) -> str:
     """A dataset of the user's own is called as its folder is."""
     return os.path.basename(os.path.abspath(out_dir))

@@ -12,7 +12,7 @@ import json
 import math
 import os
 from argparse import ArgumentParser
-from typing import NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from common.errors import DataError, UsageError
 from data_prep.formats import annotation as annotations
@@ -20,7 +20,7 @@ from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
 from data_prep.formats.class_names import read as read_label_map
 from data_prep.formats.class_names import refuse_unknown
-from data_prep.formats.image_index import ImageIndex, is_text
+from data_prep.formats.image_index import ImageIndex, fingerprint_of, is_text
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
 from data_prep.images.boxes import Box
@@ -51,8 +51,8 @@ class Options(NamedTuple):
 class Entry(NamedTuple):
     """An image: the dict in "images" and the dicts in "annotations" that belong to it."""
 
-    image: dict
-    annotations: list
+    image: Dict[str, Any]
+    annotations: List[Dict[str, Any]]
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -73,13 +73,19 @@ def add_options(parser: ArgumentParser) -> None:
 class Converter:
     """Turn an image's id into an Outcome."""
 
-    def __init__(self, entries, category_names, index, recipe):
+    def __init__(
+        self,
+        entries: Dict[str, Entry],
+        category_names: Dict[int, str],
+        index: ImageIndex,
+        recipe: example_features.Recipe,
+    ):
         self._entries = entries
         self._category_names = category_names
         self._index = index
         self._recipe = recipe
 
-    def __call__(self, image_id):
+    def __call__(self, image_id: str) -> dataset.Outcome:
         image, found = self._entries[image_id]
         try:
             annotation = Annotation(
@@ -97,7 +103,7 @@ class Converter:
         return outcome._replace(file=image["file_name"])
 
 
-def plan(source_dir, name, options=Options()):
+def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
     """The dataset.Plan of converting source_dir. Raises DataError for no such JSON, or for unknown classes."""
     paths = _find_json(source_dir, options.annotations)
     digest = hashlib.sha256()
@@ -114,16 +120,7 @@ def plan(source_dir, name, options=Options()):
             "utf-8"
         )
     )
-    upstream = len(paths) == 2 and options.split.upstream is not False
-    if options.split.upstream and not upstream:
-        raise DataError(
-            f"{paths[0]} alone has no split of its own.",
-            "Leave out --split upstream, or give two with --annotations TRAIN.json VAL.json.",
-        )
-    if upstream:
-        splits = [dataset.Split(split, list(found)) for split, found in zip(("train", "val"), splits_by_file)]
-    else:
-        splits = options.split.by_seed(sorted(entries))
+    splits, upstream = _splits(paths, splits_by_file, options.split)
     shards = options.shards or dataset.shards_for(splits)
     chosen = dict(
         {"masks": options.masks, "label_map": options.label_map, "shards": shards}, **options.split.options(upstream)
@@ -156,7 +153,20 @@ def plan(source_dir, name, options=Options()):
     )
 
 
-def find_image(index, image):
+def _splits(paths, splits_by_file, choice):
+    """(train and val, whether they are the source's own)."""
+    upstream = len(paths) == 2 and choice.upstream is not False
+    if choice.upstream and not upstream:
+        raise DataError(
+            f"{paths[0]} alone has no split of its own.",
+            "Leave out --split upstream, or give two with --annotations TRAIN.json VAL.json.",
+        )
+    if upstream:
+        return [dataset.Split(split, list(found)) for split, found in zip(("train", "val"), splits_by_file)], True
+    return choice.by_seed(sorted(image_id for found in splits_by_file for image_id in found)), False
+
+
+def find_image(index: ImageIndex, image: Dict[str, Any]) -> str:
     """The image's name relative to the source: by path, else by name in any folder. Raises ValueError."""
     return index.find(os.path.splitext(os.path.normpath(image["file_name"]))[0])
 
@@ -165,7 +175,7 @@ def _located(index, image):
     try:
         name = find_image(index, image)
     except ValueError as reason:
-        return str(reason)
+        return fingerprint_of(reason)
     return f"{name} {os.path.getsize(os.path.join(index.root, name))}"
 
 
@@ -210,12 +220,12 @@ def _read(path, digest):
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}).", "Correct --annotations or the file.")
+        raise DataError(f"{path} cannot be read ({error.strerror}).", "Correct --annotations or the file.") from error
     digest.update(hashlib.sha256(data).digest())
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is no JSON ({error}).", "Export it again.")
+        raise DataError(f"{path} is no JSON ({error}).", "Export it again.") from error
     if not isinstance(content, dict) or not all(_dicts(content.get(key)) for key in _KEYS):
         raise DataError(
             f"{path} is no COCO instances file: {', '.join(_KEYS)} have to be lists of objects.",
@@ -230,7 +240,7 @@ def _dicts(value):
 
 def _category_names(paths, contents):
     """{category id: name} of all files, in the order of the ids. Raises DataError where the files disagree."""
-    found = {}
+    found: Dict[int, str] = {}
     for path, content in zip(paths, contents):
         for category in content["categories"]:
             number, name = category.get("id"), category.get("name")
@@ -257,7 +267,7 @@ def _is_name(value):
 
 def _entries(path, content, category_names):
     """{image id as text: Entry} in the file's order. Raises DataError where ids do not fit together."""
-    entries = {}
+    entries: Dict[str, Entry] = {}
     for image in content["images"]:
         number, name = image.get("id"), image.get("file_name")
         if not (_is_id(number) or _is_name(number)) or not _is_name(name):
@@ -338,7 +348,7 @@ def _is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15
 
 
-def draw_mask(segmentation, image):
+def draw_mask(segmentation: Any, image: Dict[str, Any]) -> Any:
     """A boolean array (height, width), sides as the JSON says: True inside of a polygon or a run of an RLE.
 
     Raises ValueError, with the reason as its text: pycocotools checks nothing, and would write past the end.
@@ -383,11 +393,12 @@ def _uncompressed(segmentation, width, height):
     return {"size": [height, width], "counts": counts}
 
 
-def expand_counts(text):
+def expand_counts(text: str) -> List[int]:
     """The run lengths in COCO's compressed form (maskApi.c, rleFrString): five bits a character, lowest first, 32
     for "goes on", then the difference to the run before the last one. Raises ValueError.
     """
-    counts, value, shift = [], 0, 0
+    counts: List[int] = []
+    value = shift = 0
     for character in text:
         bits = ord(character) - 48
         if not 0 <= bits < 64 or shift > 60:

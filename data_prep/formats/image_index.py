@@ -1,10 +1,13 @@
 """Finds images below a folder by their stem and content, whatever their extension says."""
 
 import os
+import re
 import sys
 import unicodedata
+from typing import Container, Dict, Iterator, List, Optional, Tuple, Union
 
 from data_prep.images import normalize
+from data_prep.wording import name_text
 
 _EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp")
 # Files that annotation tools put beside images, with the same stem.
@@ -15,11 +18,14 @@ _RECORDS = ".record-"  # a dataset prepared below its own source
 class ImageIndex:
     """The files below a folder. Names are compared as Unicode NFC: macOS writes another form than others."""
 
-    def __init__(self, root):
+    def __init__(self, root: str):
         self.root = root
         # {stem: names}, or the extension alone where the stem has one file of that very name: half of the memory
-        self._by_stem, self._ignored = {}, []
-        self._by_name = None  # made when a path is not there: it takes as much memory as the rest
+        self._by_stem: Dict[str, Union[str, List[str]]] = {}
+        self._ignored: List[str] = []
+        self._by_name: Optional[Dict[str, List[str]]] = (
+            None  # made when a path is not there: it takes as much memory as the rest
+        )
         for name in visible_files(root):
             stem, extension = os.path.splitext(name)
             if extension.lower() in _NEVER or extension.startswith(_RECORDS) or not is_text(name):
@@ -38,7 +44,7 @@ class ImageIndex:
         found = self._by_stem.get(key, [])
         return [key + found] if isinstance(found, str) else found
 
-    def find(self, stem, file_name=""):
+    def find(self, stem: str, file_name: str = "") -> str:
         """The name, relative to the root, of the image with this stem (a path without extension).
 
         Where no such path is there, an image of that name in any folder is meant, if there is just one, or just
@@ -77,11 +83,11 @@ class ImageIndex:
                 self._by_name.setdefault(os.path.basename(stem), []).append(stem)
         return self._by_name.get(name, [])
 
-    def ignored(self):
+    def ignored(self) -> List[str]:
         """The files whose name says that they are no images, or is no text."""
-        return [name.encode("utf-8", "backslashreplace").decode("utf-8") for name in self._ignored]
+        return [name_text(name) for name in self._ignored]
 
-    def unused(self, used):
+    def unused(self, used: Container[str]) -> List[str]:
         """The images, by their extension, whose names are not in used."""
         return sorted(
             name
@@ -90,12 +96,12 @@ class ImageIndex:
             if name not in used and _rank(name)[0] < len(_EXTENSIONS)
         )
 
-    def items(self):
+    def items(self) -> Iterator[Tuple[str, List[str]]]:
         """(stem, file names) of everything that may be an image, in the order of the stems' code points."""
         return ((key, self._names(key)) for key in sorted(self._by_stem))
 
 
-def visible_files(root, extension=None):
+def visible_files(root: str, extension: Optional[str] = None) -> List[str]:
     """The files below root as relative paths, sorted by code point; without dotfiles, and so without `._*`.
 
     Links to folders are followed, but each folder is read once: under its own path if that is below root.
@@ -121,7 +127,15 @@ def visible_files(root, extension=None):
     return sorted(found)
 
 
-def is_text(name):
+def fingerprint_of(reason: ValueError) -> str:
+    """What stands in a checksum of a source for an image that `find` does not find.
+
+    These are the words of the first version, so that what was converted before still counts as complete.
+    """
+    return re.sub("^(no|several) image", r"\1 picture", str(reason))
+
+
+def is_text(name: str) -> bool:
     """Whether a file name is UTF-8: others cannot be written into a record."""
     try:
         name.encode("utf-8")

@@ -13,7 +13,7 @@ import os
 import re
 import warnings
 from argparse import ArgumentParser
-from typing import NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from PIL import Image
 
@@ -22,9 +22,10 @@ from common.errors import DataError, UsageError
 from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, read_xml
 from data_prep.formats.class_names import refuse_unknown
-from data_prep.formats.image_index import ImageIndex
+from data_prep.formats.image_index import ImageIndex, fingerprint_of
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features, normalize
+from data_prep.wording import first_line
 from data_prep.writer import dataset
 
 # Ids 1 to 37 as in the API's pet_label_map.pbtxt.
@@ -85,21 +86,21 @@ class Layout(NamedTuple):
     root: str
 
     @property
-    def images(self):
+    def images(self) -> str:
         return os.path.join(self.root, "images")
 
     @property
-    def trainval(self):
+    def trainval(self) -> str:
         return os.path.join(self.root, "annotations", "trainval.txt")
 
     @property
-    def test(self):
+    def test(self) -> str:
         return os.path.join(self.root, "annotations", "test.txt")
 
-    def xml(self, image_id):
+    def xml(self, image_id: str) -> str:
         return os.path.join(self.root, "annotations", "xmls", image_id + ".xml")
 
-    def trimap(self, image_id):
+    def trimap(self, image_id: str) -> str:
         return os.path.join(self.root, "annotations", "trimaps", image_id + ".png")
 
 
@@ -140,7 +141,7 @@ def fetch(folder: str) -> None:
     download.fetch_pets(folder)
 
 
-def read_list(layout):
+def read_list(layout: Layout) -> List[str]:
     """The image ids in trainval.txt, in its order. Raises DataError if the layout is incomplete."""
     for path in (layout.images, layout.trainval, os.path.dirname(layout.xml("x"))):
         if not os.path.exists(path):
@@ -165,11 +166,11 @@ def _listed(path):
     try:
         with open(path, encoding="utf-8") as file:
             return [line.split()[0] for line in file if line.strip() and not line.startswith("#")]
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not a text file in UTF-8.", "Unpack annotations.tar.gz again.")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not a text file in UTF-8.", "Unpack annotations.tar.gz again.") from error
 
 
-def breed_of(image_id):
+def breed_of(image_id: str) -> str:
     """The class of an image, which only its name tells: `american_bulldog_12` is an american_bulldog."""
     match = _BREED.match(image_id)
     return match.group(1) if match else image_id
@@ -178,14 +179,16 @@ def breed_of(image_id):
 class Converter:
     """Turn an image id into an Outcome: with the boxes of the xml, or with those around the trimap."""
 
-    def __init__(self, layout, options, recipe, index, one_pet_each):
+    def __init__(
+        self, layout: Layout, options: Options, recipe: example_features.Recipe, index: ImageIndex, one_pet_each: bool
+    ):
         self._layout = layout
         self._body = options.boxes == "body"
         self._recipe = recipe
         self._index = index
         self._one_pet_each = one_pet_each
 
-    def __call__(self, image_id):
+    def __call__(self, image_id: str) -> dataset.Outcome:
         if not os.path.exists(self._layout.xml(image_id)):
             return dataset.Outcome(None, skipped=NO_XML, forgiven=True)
         try:
@@ -239,7 +242,7 @@ def _read_trimap(path):
             trimap.load()
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError(f"the trimap cannot be decoded ({normalize.first_line(error)})")
+        raise ValueError(f"the trimap cannot be decoded ({first_line(error, normalize.UNKNOWN)})") from error
     if trimap.mode not in ("L", "P"):
         raise ValueError(f"the trimap is an image of mode {trimap.mode}, not one number a pixel")
     from data_prep.images import masks
@@ -247,7 +250,9 @@ def _read_trimap(path):
     return masks.array(trimap) != _BACKGROUND  # of a palette the indices count, not the colours
 
 
-def plan(source_dir, name, options=Options(), classes=CLASSES, one_pet_each=True):
+def plan(
+    source_dir: str, name: str, options: Options, classes: Sequence[str] = CLASSES, one_pet_each: bool = True
+) -> dataset.Plan:
     """The dataset.Plan of converting source_dir.
 
     classes: names in the order of their ids. one_pet_each: an image with several is told of. Raises DataError if
@@ -302,7 +307,7 @@ def _unused(layout, ids, index):
     test = set(_listed(layout.test)) if os.path.exists(layout.test) else set()
     rest = {stem: names[0] for stem, names in index.items() if stem not in listed}
     kinds = {stem: normalize.sniff_file(os.path.join(layout.images, name)) for stem, name in rest.items()}
-    groups = collections.OrderedDict()
+    groups: Dict[str, List[str]] = collections.OrderedDict()
     for stem in rest:
         where = "in test.txt, for whose images the dataset has no boxes" if stem in test else "in no list"
         kind = kinds[stem]
@@ -323,7 +328,7 @@ def _source_sha256(layout, ids, index, options):
         try:
             name = index.find(image_id)
         except ValueError as reason:
-            name = str(reason)
+            name = fingerprint_of(reason)
         paths = [os.path.join(layout.images, name)]
         if options.boxes == "body":
             paths.append(layout.trimap(image_id))

@@ -12,7 +12,7 @@ import hashlib
 import os
 import unicodedata
 from argparse import ArgumentParser
-from typing import NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from common.errors import DataError
 from data_prep.formats import annotation as annotations
@@ -24,6 +24,7 @@ from data_prep.formats.image_index import ImageIndex, is_text, visible_files
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
 from data_prep.images.boxes import Box
+from data_prep.wording import name_text
 from data_prep.writer import dataset
 
 _CONVERTER_VERSION = 1
@@ -52,7 +53,7 @@ class Entry(NamedTuple):
     position: Optional[int]
     image: Optional[str]
     problem: Optional[str]
-    names: tuple
+    names: Tuple[str, ...]
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -65,12 +66,12 @@ def add_options(parser: ArgumentParser) -> None:
 class Converter:
     """Turn an entry's id into an Outcome."""
 
-    def __init__(self, images_dir, entries, recipe):
+    def __init__(self, images_dir: str, entries: Dict[str, Entry], recipe: example_features.Recipe):
         self._images_dir = images_dir
         self._entries = entries
         self._recipe = recipe
 
-    def __call__(self, entry_id):
+    def __call__(self, entry_id: str) -> dataset.Outcome:
         entry = self._entries[entry_id]
         try:
             if entry.image is None:
@@ -84,7 +85,7 @@ class Converter:
             return dataset.Outcome(None, skipped=str(reason))
 
 
-def plan(source_dir, name, options=Options()):
+def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
     """The dataset.Plan of converting source_dir. Raises DataError for no annotations or unknown classes."""
     annotations_dir, images_dir = _folders(source_dir)
     index = ImageIndex(images_dir)
@@ -155,20 +156,21 @@ def _folders(source_dir):
 
 def _read_all(source_dir, annotations_dir, index, digest):
     """({id: Entry}, xml files that are something else). The id is the image's name where there is an image."""
-    entries, foreign = {}, []
+    entries: Dict[str, Entry] = {}
+    foreign: List[str] = []
     for name in visible_files(annotations_dir, ".xml"):
         path = os.path.join(annotations_dir, name)
         with open(path, "rb") as file:
-            digest.update((f"{_shown(name)} {hashlib.sha256(file.read()).hexdigest()}\n").encode("utf-8"))
+            digest.update((f"{name_text(name)} {hashlib.sha256(file.read()).hexdigest()}\n").encode("utf-8"))
         for entry in _entries_of(name, path, index):
             if entry is None:
-                foreign.append(_shown(name))
+                foreign.append(name_text(name))
                 continue
             taken = entries.get(entry.image)
             if taken:
-                problem = f"{entry.image} is annotated twice, here and in {_shown(taken.xml)}"
+                problem = f"{entry.image} is annotated twice, here and in {name_text(taken.xml)}"
                 entry = entry._replace(image=None, problem=problem, names=())
-            entry_id = entry.image or _shown(name) if entry.position is None else entry.stem
+            entry_id = entry.image or name_text(name) if entry.position is None else entry.stem
             entries[_unused_key(entry_id, entries)] = entry
     if not entries:
         raise DataError(
@@ -190,7 +192,7 @@ def _entries_of(name, path, index):
     """The entries of one xml file: one, a CVAT file's many, or [None] where it is no annotation at all."""
     stem = os.path.splitext(name)[0]
     if not is_text(name):
-        return [Entry(_shown(stem), path, None, None, "the name of its xml is not UTF-8", ())]
+        return [Entry(name_text(stem), path, None, None, "the name of its xml is not UTF-8", ())]
     try:
         root = annotations.parse_xml(path)
         if root.tag == _CVAT_ROOT:
@@ -296,18 +298,19 @@ def _listed(path, by_stem):
     try:
         with open(path, encoding="utf-8-sig") as file:
             lines = [line.strip() for line in file if line.strip()]
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not a text file in UTF-8.", "Save it as UTF-8.")
-    ids, missing = [], []
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not a text file in UTF-8.", "Save it as UTF-8.") from error
+    ids: List[str] = []
+    missing: List[str] = []
     for line in lines:
         # Lists of one class end with -1, 0 or 1; names may hold blanks themselves.
         stems = [line] + ([line.rsplit(None, 1)[0]] if line.split()[-1] in ("-1", "0", "1") else [])
         found = next((by_stem[_key(stem)] for stem in stems if _key(stem) in by_stem), None)
         (missing if found is None else ids).append(found or line)
     if missing:
+        more = f" as {len(missing) - 1} more" if len(missing) > 1 else ""
         raise DataError(
-            "%s lists %s, without an annotation%s."
-            % (path, missing[0], f" as {len(missing) - 1} more" if len(missing) > 1 else ""),
+            f"{path} lists {missing[0]}, without an annotation{more}.",
             "Correct the list, or leave it aside with --split random.",
         )
     return ids
@@ -315,7 +318,3 @@ def _listed(path, by_stem):
 
 def _key(stem):
     return unicodedata.normalize("NFC", stem)
-
-
-def _shown(name):
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,14 +1,18 @@
 """An image and its annotation become the features of one example, with the keys of the API's converters."""
 
 import hashlib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple
 
 from common import files
 from common.errors import DataError
 from data_prep.images import boxes as box_rules
 from data_prep.images import normalize
 from data_prep.tfrecord import codec
+from data_prep.wording import size_text
 from data_prep.writer import dataset
+
+if TYPE_CHECKING:
+    from data_prep.formats.annotation import Annotation
 
 
 class Recipe(NamedTuple):
@@ -17,7 +21,7 @@ class Recipe(NamedTuple):
     coco: write is_crowd and area, as the API's COCO converter does, instead of difficult, truncated and view.
     """
 
-    labels: dict
+    labels: Dict[str, int]
     masks: str = "none"
     coco: bool = False
 
@@ -34,7 +38,7 @@ class Source(NamedTuple):
     damaged: bool = False
 
 
-def convert(source, annotation, recipe):
+def convert(source: Source, annotation: "Annotation", recipe: Recipe) -> dataset.Outcome:
     """The dataset.Outcome of one image. Raises ValueError, with the reason as its text, to skip it."""
     image = normalize.load(source.data, source.damaged)
     objects, notes = _usable(annotation, image, with_masks=recipe.masks != "none")
@@ -52,23 +56,23 @@ def convert(source, annotation, recipe):
     )
 
 
-def read_file(path):
+def read_file(path: str) -> bytes:
     """The bytes of an image file. Raises ValueError, with the reason as its text."""
     try:
         return files.read(path)
     except OSError as error:
-        raise ValueError(f"the image file cannot be read ({error.strerror})")
+        raise ValueError(f"the image file cannot be read ({error.strerror})") from error
 
 
 def _label(item, recipe):
     try:
         return recipe.labels[item.name]
-    except KeyError:
+    except KeyError as error:
         # The names were looked at before; whoever edits files meanwhile must not lose a box without a word.
         raise DataError(
             f"The class {item.name} appeared while the dataset was being converted.",
             "Run the same command again, with nobody editing the annotations.",
-        )
+        ) from error
 
 
 def _usable(annotation, image, with_masks):
@@ -79,7 +83,7 @@ def _usable(annotation, image, with_masks):
     # Boxes drawn on the upright image are left alone; those drawn on the stored one turn with it.
     turned = image.orientation > 1 and (claimed == stored or claimed != upright)
     if claimed not in (stored, upright):
-        notes.append(("other size", "the annotation says %dx%d, the image is %dx%d" % (claimed + upright)))
+        notes.append(("other size", f"the annotation says {size_text(claimed)}, the image is {size_text(upright)}"))
     orientation = image.orientation if turned else 1
     usable = []
     for item in annotation.objects:
@@ -92,7 +96,7 @@ def _usable(annotation, image, with_masks):
             notes.append(("rejected box", str(reason)))
             continue
         if clipped:
-            notes.append(("clipped box", "up to one pixel outside of the %dx%d image" % upright))
+            notes.append(("clipped box", f"up to one pixel outside of the {size_text(upright)} image"))
         usable.append(item._replace(box=box, mask=mask))
     return usable, notes
 
@@ -104,7 +108,7 @@ def _mask(item, orientation, upright):
 
     mask = masks.turn(item.mask(), orientation)
     if mask.shape[::-1] != upright:
-        raise ValueError("the mask is %dx%d, the image %dx%d" % (mask.shape[::-1] + upright))
+        raise ValueError(f"the mask is {size_text(mask.shape[::-1])}, the image {size_text(upright)}")
     return mask
 
 
@@ -153,7 +157,7 @@ def _mask_feature(found, kind):
     return codec.PackedFloats(b"".join(map(masks.floats, found)))
 
 
-def config_fields(kind):
+def config_fields(kind: str) -> Dict[str, Any]:
     """What the input reader of a pipeline config needs for masks of this kind, as Recipe.masks."""
     if kind == "none":
         return {"load_instance_masks": False}

@@ -12,6 +12,9 @@ from typing import NamedTuple, Optional
 
 from PIL import Image, ImageOps
 
+from data_prep.wording import first_line
+
+UNKNOWN = "not an image Pillow knows"  # of what is no image, as the end of a sentence
 _ORIENTATION = 0x0112
 _JPEG_QUALITY = 95
 _MAGIC = (
@@ -39,7 +42,7 @@ class UprightJpeg(NamedTuple):
     changed: Optional[str]  # why the bytes are not the file's own, None if they are
 
 
-def load(data, damaged=False):
+def load(data: bytes, damaged: bool = False) -> UprightJpeg:
     """Return the UprightJpeg in data (the bytes of a file).
 
     damaged: the caller knows that the JPEG is decodable but broken, so it is written anew.
@@ -54,7 +57,7 @@ def load(data, damaged=False):
             return _load(data, damaged)
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError(f"the image cannot be decoded ({first_line(error)})")
+        raise ValueError(f"the image cannot be decoded ({first_line(error, UNKNOWN)})") from error
 
 
 def _load(data, damaged):
@@ -117,14 +120,14 @@ def _single_scan(data):
     return None
 
 
-def sniff(head):
+def sniff(head: bytes) -> Optional[str]:
     """The format that the first bytes of a file announce ("JPEG", "PNG", ...), None if they are no image's."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "WEBP"
     return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
 
 
-def sniff_file(path):
+def sniff_file(path: str) -> Optional[str]:
     """`sniff` of a file; None too if it cannot be read."""
     try:
         with open(path, "rb") as file:
@@ -160,10 +163,3 @@ def _rgb(image):
         rgba = image.convert("RGBA")
         return Image.alpha_composite(Image.new("RGBA", rgba.size, (255, 255, 255, 255)), rgba).convert("RGB")
     return image.convert("RGB")
-
-
-def first_line(error):
-    """What Pillow says is wrong, without what differs from run to run."""
-    lines = str(error).splitlines() or [type(error).__name__]
-    # Pillow names the memory buffer it reads from, which differs from run to run.
-    return "not an image Pillow knows" if "cannot identify" in lines[0] else lines[0]

@@ -10,7 +10,7 @@ import os
 import random
 import shutil
 import signal
-from typing import NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from PIL import Image, ImageChops, ImageFilter
 
@@ -41,12 +41,14 @@ _PET, _BACKGROUND, _BORDER = 1, 2, 3
 class Drawing(NamedTuple):
     """An image (RGB), the heads' boxes in its pixels (1-based as in the original), its trimap (mode L)."""
 
-    image: object
-    boxes: list
-    trimap: object
+    image: Image.Image
+    boxes: List[Tuple[int, int, int, int]]
+    trimap: Image.Image
 
 
-def prepare(out_dir, shards=None, workers=None, force=False):
+def prepare(
+    out_dir: str, shards: Optional[int] = None, workers: Optional[int] = None, force: bool = False
+) -> Dict[str, Any]:
     """Draw the raw dataset into out_dir/raw and convert it into out_dir; return its dataset.json.
 
     Does nothing if out_dir already holds what this version draws, unless force. Raises DataError.
@@ -67,14 +69,14 @@ def prepare(out_dir, shards=None, workers=None, force=False):
         )
 
 
-def image_ids():
+def image_ids() -> List[str]:
     """All image ids, in the order of list.txt."""
     return [f"{breed}_{number}" for breed in CLASSES for number in range(1, _PER_CLASS + 1)]
 
 
-def draw(image_id):
+def draw(image_id: str) -> Drawing:
     """Return the Drawing of an image; the same id always gives the same pixels."""
-    rng = random.Random("%(generator)s %(version)d %(seed)d" % GENERATOR + " " + image_id)
+    rng = random.Random(f"{GENERATOR['generator']} {GENERATOR['version']} {GENERATOR['seed']} {image_id}")
     breed = pets.breed_of(image_id)
     width, height = rng.choice(_SIZES)
     size = (width * _SUPERSAMPLE, height * _SUPERSAMPLE)
@@ -175,13 +177,19 @@ def _is_test(image_id):
 
 
 def _xml(image_id, drawing):
+    species = _SPECIES[pets.breed_of(image_id)]
     objects = "".join(
-        "<object><name>%s</name><pose>Frontal</pose><truncated>0</truncated><occluded>0</occluded>"
-        "<bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox>"
-        "<difficult>0</difficult></object>" % ((_SPECIES[pets.breed_of(image_id)],) + box)
-        for box in drawing.boxes
+        f"<object><name>{species}</name><pose>Frontal</pose><truncated>0</truncated><occluded>0</occluded>"
+        f"<bndbox><xmin>{xmin}</xmin><ymin>{ymin}</ymin><xmax>{xmax}</xmax><ymax>{ymax}</ymax></bndbox>"
+        "<difficult>0</difficult></object>"
+        for xmin, ymin, xmax, ymax in drawing.boxes
     )
-    return f"<annotation><folder>mini-pets</folder><filename>{image_id}.jpg</filename><source><database>mini-pets</database><annotation>drawn</annotation><image>drawn</image></source><size><width>{drawing.image.width}</width><height>{drawing.image.height}</height><depth>3</depth></size><segmented>0</segmented>{objects}</annotation>\n"
+    return (
+        f"<annotation><folder>mini-pets</folder><filename>{image_id}.jpg</filename>"
+        "<source><database>mini-pets</database><annotation>drawn</annotation><image>drawn</image></source>"
+        f"<size><width>{drawing.image.width}</width><height>{drawing.image.height}</height><depth>3</depth></size>"
+        f"<segmented>0</segmented>{objects}</annotation>\n"
+    )
 
 
 def _write_lists(folder, ids):

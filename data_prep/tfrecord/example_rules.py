@@ -7,10 +7,12 @@ reads the head of the image.
 import io
 import math
 import warnings
-from typing import NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from common.text import counted
 from data_prep.tfrecord import example_proto
 from data_prep.tfrecord.label_map import LabelMap
+from data_prep.wording import box_text, first_line, size_text
 
 FLOATS, INTS, BYTES = "float_list", "int64_list", "bytes_list"
 _KIND_WORDS = {FLOATS: "floats", INTS: "int64", BYTES: "bytes"}
@@ -52,13 +54,21 @@ _ROUNDING = 1e-6
 SMALL_PIXELS = 8
 
 
+# {key: (kind, values)} of an example.
+Features = Dict[str, Tuple[str, Sequence[Any]]]
+# xmin, ymin, xmax, ymax as shares of the image's sides.
+Sides = Tuple[float, float, float, float]
+# (width, height) of an image -> (width, height) of the model's input.
+Resize = Callable[[int, int], Tuple[float, float]]
+
+
 class Rules(NamedTuple):
     """What the whole dataset promises; None where nothing is known."""
 
     num_classes: Optional[int] = None
     label_map: Optional[LabelMap] = None
     max_boxes: int = 100  # the API's default of max_number_of_boxes
-    resize: Optional[object] = None  # function(width, height) -> (width, height) of the model's input
+    resize: Optional[Resize] = None
 
 
 class Head(NamedTuple):
@@ -71,14 +81,14 @@ class Head(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """kind: a key of findings.KINDS. detail: what it is here. count: objects that have it."""
+    """kind: a key of data_prep.check.problems.KINDS. detail: what it is here. times: objects that have it."""
 
     kind: str
     detail: str = ""
-    count: int = 1
+    times: int = 1
 
 
-def parse(payload):
+def parse(payload: bytes) -> Features:
     """{key: (kind, values)} of a serialised tf.train.Example; kind is FLOATS, INTS or BYTES.
 
     Features without any value list are left out. Raises ValueError if payload is no Example.
@@ -88,24 +98,24 @@ def parse(payload):
     return {key: (kind, getattr(feature, kind).value) for key, feature, kind in kinds if kind}
 
 
-def values(features, key, kind):
+def values(features: Features, key: str, kind: str) -> Sequence[Any]:
     """The values of a feature, an empty list if it is missing or of another kind."""
     found, listed = features.get(key, (kind, ()))
     return listed if found == kind else ()
 
 
-def text(features, key):
+def text(features: Features, key: str) -> str:
     """The first value of a bytes feature as text; "" if there is none."""
     listed = values(features, key, BYTES)
     return listed[0].decode("utf-8", "replace") if listed else ""
 
 
-def boxes(features):
+def boxes(features: Features) -> List[Sides]:
     """[(xmin, ymin, xmax, ymax)] as shares of the image's sides; as many as all four lists have."""
     return list(zip(*(values(features, key, FLOATS) for key in BOX_KEYS)))
 
 
-def class_ids(features, label_map=None):
+def class_ids(features: Features, label_map: Optional[LabelMap] = None) -> List[Optional[int]]:
     """The class id of each object as the API sees it: from the texts where there is a label map and any text.
 
     A text that the label map does not have gives None.
@@ -116,7 +126,7 @@ def class_ids(features, label_map=None):
     return list(values(features, LABELS, INTS))
 
 
-def head(encoded):
+def head(encoded: bytes) -> Head:
     """The Head of an image file's bytes. Raises ValueError when they are no image."""
     from PIL import Image
 
@@ -127,11 +137,11 @@ def head(encoded):
             orientation = image.getexif().get(0x0112, 1) if image.info.get("exif") else 1
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError(first_line(error))
+        raise ValueError(first_line(error, "it is no image")) from error
     return Head(image.format, image.width, image.height, orientation if orientation in range(1, 9) else 1)
 
 
-def decode(encoded):
+def decode(encoded: bytes) -> Tuple[int, int]:
     """(width, height) of the image decoded to its last row. Raises ValueError when that fails."""
     from PIL import Image
 
@@ -141,17 +151,11 @@ def decode(encoded):
             image = Image.open(io.BytesIO(encoded))
             image.load()
     except Exception as error:
-        raise ValueError(first_line(error))
+        raise ValueError(first_line(error, "it is no image")) from error
     return image.size
 
 
-def first_line(error):
-    """An exception's first line; Pillow names the memory it reads from, which differs from run to run."""
-    lines = str(error).splitlines() or [type(error).__name__]
-    return "it is no image" if "cannot identify" in lines[0] else lines[0]
-
-
-def problems(features, rules):
+def problems(features: Features, rules: Rules) -> List[Problem]:
     """Everything that is wrong with one example, as a list of Problem."""
     wrong = _type_problems(features)
     if wrong:
@@ -196,16 +200,16 @@ def _image_problems(features):
         wrong.append(
             Problem(
                 "mask-broken" if values(features, MASKS, FLOATS) else "size-differs",
-                "stated %dx%d, is %dx%d" % (stated + size),
+                f"stated {size_text(stated)}, is {size_text(size)}",
             )
         )
     return wrong, size
 
 
-def stated_size(features):
+def stated_size(features: Features) -> Optional[Tuple[int, int]]:
     """(width, height) as the example states them, or None."""
     sides = [values(features, "image/" + side, INTS) for side in ("width", "height")]
-    return tuple(side[0] for side in sides) if all(sides) else None
+    return (sides[0][0], sides[1][0]) if all(sides) else None
 
 
 def _object_problems(features, rules, size):
@@ -234,11 +238,11 @@ def _object_problems(features, rules, size):
 
 
 def _box_problems(features, size):
-    found = {}
+    found: Dict[str, List[str]] = {}
     for box in boxes(features):
         kind = _box_kind(box, size)
         if kind:
-            found.setdefault(kind, []).append("[%s]" % ", ".join(f"{value:g}" for value in box))
+            found.setdefault(kind, []).append(box_text(box))
     return [Problem(kind, "box " + listed[0], len(listed)) for kind, listed in found.items()]
 
 
@@ -285,17 +289,22 @@ def _mask_problems(features, count):
     if not len(masks):
         return []
     if kind == BYTES:
-        detail = f"{len(masks)} masks for {count} boxes"
+        detail = f"{counted(len(masks), 'mask')} for {counted(count, 'box', 'boxes')}"
         return [] if len(masks) == count else [Problem("mask-count", detail)]
     size = stated_size(features)
     if size is None:
         return [Problem("mask-count", "numerical masks need image/height and image/width")]
     if len(masks) == count * size[0] * size[1]:
         return []
-    return [Problem("mask-count", "%d mask values for %d boxes of a %dx%d image" % ((len(masks), count) + size))]
+    return [
+        Problem(
+            "mask-count",
+            f"{counted(len(masks), 'mask value')} for {counted(count, 'box', 'boxes')} of a {size_text(size)} image",
+        )
+    ]
 
 
-def input_pixels(features, rules, size):
+def input_pixels(features: Features, rules: Rules, size: Optional[Tuple[int, int]]) -> List[float]:
     """The shorter side of each sound box in pixels of the model's input; size: (width, height) of the image.
 
     Empty where the input's or the image's size is not known.
@@ -310,7 +319,7 @@ def input_pixels(features, rules, size):
     ]
 
 
-def decoding_problems(features):
+def decoding_problems(features: Features) -> List[Problem]:
     """What only decoding to the last row shows of the image and of PNG masks, as a list of Problem."""
     encoded = values(features, ENCODED, BYTES)
     if not encoded or not encoded[0]:
@@ -331,5 +340,5 @@ def decoding_problems(features):
             wrong.append(f"mask: {reason}")
             continue
         if mask_size != size:
-            wrong.append("mask of %dx%d on an image of %dx%d" % (mask_size + size))
+            wrong.append(f"mask of {size_text(mask_size)} on an image of {size_text(size)}")
     return [Problem("mask-broken", wrong[0], len(wrong))] if wrong else []

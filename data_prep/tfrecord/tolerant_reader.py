@@ -1,7 +1,7 @@
 """Any TFRecord file read to its end, whatever is wrong in it; `records.read` stops at the first damage instead."""
 
 import os
-from typing import NamedTuple, Optional
+from typing import Any, Iterator, NamedTuple, Optional
 
 from data_prep.tfrecord import codec
 
@@ -31,7 +31,7 @@ class Read(NamedTuple):
     lost_bytes: int = 0  # what cannot be read because of it
 
 
-def scan(path, digest=None):
+def scan(path: str, digest: Any = None) -> Iterator[Read]:
     """Yield a Read for each record of the file, both checksums verified, in the order of the file.
 
     A damaged payload is passed over and the next record read; after a damaged length nothing more can be found.
@@ -64,14 +64,14 @@ def scan(path, digest=None):
                 yield Read(offset, None, CHECKSUM, length)
 
 
-def read_at(path, offset):
+def read_at(path: str, offset: int) -> bytes:
     """The payload of the record that `scan` found whole at offset."""
     with open(path, "rb") as file:
         file.seek(offset)
         return file.read(codec.length_in(file.read(codec.HEADER_BYTES)))
 
 
-def foreign(path):
+def foreign(path: str) -> Optional[str]:
     """What the file is, in words, when its first bytes say that it is no TFRecord; else None."""
     with open(path, "rb") as file:
         head = file.read(_SNIFF_BYTES)

@@ -9,12 +9,14 @@ import hashlib
 import os
 import shlex
 import time
-from typing import NamedTuple, Optional
+from typing import Any, Callable, Counter, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from google.protobuf import text_encoding
 
 from common import files
 from common.errors import DataError, UsageError
+from common.text import counted
+from data_prep.wording import size_text, some
 from data_prep.writer import shard_workers
 
 FORMAT = 1
@@ -26,7 +28,7 @@ MAX_SKIPPED = 0.02
 _FORGIVEN_SHARE = 0.05
 # What max_number_of_boxes of an input reader is where a pipeline config does not say (protos/input_reader.proto).
 _API_BOXES = 100
-_NAMES_SHOWN = 20
+_NAMES_KEPT, _NAMES_IN_A_ROW = 20, 3
 _ROWS_SHOWN = 100
 
 
@@ -40,20 +42,20 @@ class Outcome(NamedTuple):
     file: the image's name where its id is not one.
     """
 
-    features: Optional[dict]
-    labels: tuple = ()
+    features: Optional[Dict[str, Any]]
+    labels: Tuple[int, ...] = ()
     skipped: Optional[str] = None
     forgiven: bool = False
-    notes: tuple = ()
+    notes: Tuple[Tuple[str, str], ...] = ()
     source_sha256: str = ""
-    size: tuple = ()
+    size: Tuple[int, ...] = ()
     file: str = ""
 
 
 class Unused(NamedTuple):
     """Files that are no part of the conversion, and why: listed, so that nobody looks for them in the records."""
 
-    names: list
+    names: List[str]
     reason: str
 
 
@@ -61,7 +63,7 @@ class Split(NamedTuple):
     """The ids of a split's images; the n-th goes into shard n modulo the number of shards."""
 
     name: str
-    ids: list
+    ids: List[str]
 
 
 class Plan(NamedTuple):
@@ -72,16 +74,16 @@ class Plan(NamedTuple):
     """
 
     name: str
-    classes: list
+    classes: Sequence[str]
     prefix: str
-    splits: list
-    convert: object
+    splits: Sequence[Split]
+    convert: Callable[[str], Outcome]
     shards: int
-    fingerprint: dict  # what the records are made from and how: if it is the same, nothing is to be done
-    extra: dict  # further keys of dataset.json
-    command: tuple = ()  # the format's name, then its options as a dict
-    config: dict = {}
-    unused: tuple = ()
+    fingerprint: Dict[str, Any]  # what the records are made from and how: if it is the same, nothing is to be done
+    extra: Dict[str, Any]  # further keys of dataset.json
+    command: Tuple[Any, ...] = ()  # the format's name, then its options as a dict
+    config: Dict[str, Any] = {}
+    unused: Sequence[Unused] = ()
 
 
 class Limits(NamedTuple):
@@ -91,12 +93,15 @@ class Limits(NamedTuple):
     strict: bool = False
 
 
-def available_cores():
+DEFAULT_LIMITS = Limits()
+
+
+def available_cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0))
 
 
-def write(out_dir, plan, workers=None, limits=Limits()):
+def write(out_dir: str, plan: Plan, workers: Optional[int] = None, limits: Limits = DEFAULT_LIMITS) -> Dict[str, Any]:
     """Convert everything in plan into out_dir and return the content of its dataset.json.
 
     An older dataset in out_dir stays untouched until the new one is whole. The caller holds
@@ -130,12 +135,12 @@ def write(out_dir, plan, workers=None, limits=Limits()):
     return dataset
 
 
-def shard_name(prefix, split, number, shards):
+def shard_name(prefix: str, split: str, number: int, shards: int) -> str:
     """The API's own naming, so that its `input_path` patterns match."""
     return f"{prefix}_{split}.record-{number:05d}-of-{shards:05d}"
 
 
-def label_map_text(classes):
+def label_map_text(classes: Sequence[str]) -> str:
     """A label map (text proto StringIntLabelMap) with ids from 1 in the order of classes."""
     return "".join(
         f'item {{\n  id: {number}\n  name: "{text_encoding.CEscape(name, as_utf8=True)}"\n}}\n'
@@ -143,7 +148,7 @@ def label_map_text(classes):
     )
 
 
-def shards_for(splits):
+def shards_for(splits: Sequence[Split]) -> int:
     """How many shards a split: ten, but at least ten images in each of the smallest split's."""
     return max(1, min(SHARDS, min(len(split.ids) for split in splits) // 10))
 
@@ -165,33 +170,8 @@ def _validate(plan, workers, limits):
 
 def _describe(plan, shards):
     """The content of dataset.json."""
-    splits, notable = {}, []
-    for split in plan.splits:
-        own = [shard for shard in shards if shard.task.split == split.name]
-        # Shard n holds every shards-th image: back into the order of the split's list.
-        own_notable = [
-            (place * plan.shards + shard.task.number, image_id, outcome)
-            for shard in own
-            for place, image_id, outcome in shard.notable
-        ]
-        notable += [(split.name,) + item[1:] for item in sorted(own_notable, key=lambda item: item[0])]
-        labels = sum((shard.labels for shard in own), collections.Counter())
-        splits[split.name] = {
-            "pattern": f"{plan.prefix}_{split.name}.record-?????-of-{plan.shards:05d}",
-            "shards": [
-                {
-                    "file": os.path.basename(shard.task.path),
-                    "sha256": shard.written.sha256,
-                    "bytes": shard.written.bytes,
-                    "examples": shard.written.examples,
-                }
-                for shard in own
-            ],
-            "listed": len(split.ids),
-            "examples": sum(shard.written.examples for shard in own),
-            "boxes": sum(labels.values()),
-            "boxes_per_class": {name: labels[number] for number, name in enumerate(plan.classes, 1)},
-        }
+    splits = {split.name: _describe_split(plan, split, shards) for split in plan.splits}
+    notable = [item for split in plan.splits for item in _notable(plan, split, shards)]
     most_boxes = max(shard.most_boxes for shard in shards)
     dataset = {
         "format": FORMAT,
@@ -211,7 +191,7 @@ def _describe(plan, shards):
             for kind, text in outcome.notes
         ],
         "unused": [
-            {"count": len(unused.names), "names": unused.names[:_NAMES_SHOWN], "reason": unused.reason}
+            {"count": len(unused.names), "names": unused.names[:_NAMES_KEPT], "reason": unused.reason}
             for unused in plan.unused
             if unused.names
         ],
@@ -226,11 +206,44 @@ def _describe(plan, shards):
     return dataset
 
 
+def _describe_split(plan, split, shards):
+    own = [shard for shard in shards if shard.task.split == split.name]
+    labels: Counter[int] = sum((shard.labels for shard in own), collections.Counter())
+    return {
+        "pattern": f"{plan.prefix}_{split.name}.record-?????-of-{plan.shards:05d}",
+        "shards": [
+            {
+                "file": os.path.basename(shard.task.path),
+                "sha256": shard.written.sha256,
+                "bytes": shard.written.bytes,
+                "examples": shard.written.examples,
+            }
+            for shard in own
+        ],
+        "listed": len(split.ids),
+        "examples": sum(shard.written.examples for shard in own),
+        "boxes": sum(labels.values()),
+        "boxes_per_class": {name: labels[number] for number, name in enumerate(plan.classes, 1)},
+    }
+
+
+def _notable(plan, split, shards):
+    """[(split's name, image id, Outcome)] of what was skipped or changed, in the order of the split's list."""
+    # Shard n holds every shards-th image.
+    found = [
+        (place * plan.shards + shard.task.number, image_id, outcome)
+        for shard in shards
+        if shard.task.split == split.name
+        for place, image_id, outcome in shard.notable
+    ]
+    return [(split.name, image_id, outcome) for _, image_id, outcome in sorted(found, key=lambda item: item[0])]
+
+
 def _identity(image_id, outcome):
     return {"id": image_id, "file": outcome.file} if outcome.file else {"id": image_id}
 
 
-def command_line(name, options):
+def command_line(name: str, options: Dict[str, Any]) -> str:
     """`python -m data_prep NAME ...` with the options that change a byte of the result, for a shell."""
     words = ["python", "-m", "data_prep", name]
     for option, value in options.items():
@@ -257,12 +270,12 @@ def _sizes(counts):
     """Sides in pixels: smallest, median, largest; and the commonest sizes. counts: {(width, height): images}."""
     if not counts:
         return {}
-    found = {}
+    found: Dict[str, Any] = {}
     for axis, side in enumerate(("width", "height")):
         ordered = sorted(counts, key=lambda size: size[axis])
         found[side] = {"min": ordered[0][axis], "median": _median(ordered, counts)[axis], "max": ordered[-1][axis]}
     found["commonest"] = [
-        {"size": "%dx%d" % size, "pictures": counts[size]}
+        {"size": size_text(size), "pictures": counts[size]}
         for size in sorted(counts, key=lambda size: (-counts[size], size))[:10]
     ]
     return found
@@ -301,7 +314,7 @@ def _verify(dataset, plan, limits):
                 )
 
 
-def hold_to_limits(dataset, limits):
+def hold_to_limits(dataset: Dict[str, Any], limits: Limits) -> None:
     """Raises DataError where a dataset.json tells of more skipped images than the limits allow."""
     listed = sum(split["listed"] for split in dataset["splits"].values())
     bad = {entry["id"] for entry in dataset["skipped"] if limits.strict or not entry["forgiven"]}
@@ -346,16 +359,19 @@ def _publish(out_dir, plan, shards, dataset):
     os.replace(description, dataset_path)
 
 
-def print_changes(dataset):
+def print_changes(dataset: Dict[str, Any]) -> None:
     """One row for all images of a split with the same reason: a table that can be read for 10 and for 10,000."""
-    groups = collections.OrderedDict()
+    groups: Dict[Tuple[str, str, str], List[str]] = collections.OrderedDict()
     for entry in dataset["skipped"]:
         what = "no annotation" if entry["forgiven"] else "skipped"
         groups.setdefault((entry["split"], what, entry["reason"]), []).append(_shown(entry))
     for entry in dataset["changed"]:
         groups.setdefault((entry["split"], entry["what"], entry["detail"]), []).append(_shown(entry))
-    rows = [(_some(names, len(names)),) + group for group, names in groups.items()]
-    rows += [(_some(entry["names"], entry["count"]), "-", "not used", entry["reason"]) for entry in dataset["unused"]]
+    rows = [(some(names, len(names), _NAMES_IN_A_ROW),) + group for group, names in groups.items()]
+    rows += [
+        (some(entry["names"], entry["count"], _NAMES_IN_A_ROW), "-", "not used", entry["reason"])
+        for entry in dataset["unused"]
+    ]
     if not rows:
         return
     # Imported only where there is something to say: it takes as long as a hundred images.
@@ -377,18 +393,14 @@ def _shown(entry):
     return f"{entry['file']} ({entry['id']})" if "file" in entry else entry["id"]
 
 
-def _some(names, count):
-    more = count - len(names[:3])
-    return ", ".join(names[:3]) + (f" and {more} more" if more else "")
-
-
 def _print_summary(out_dir, dataset, seconds):
     parts = [
-        f"{name}: {split['examples']} images with {split['boxes']} boxes in {len(split['shards'])} shards"
+        f"{name}: {counted(split['examples'], 'image')} with {counted(split['boxes'], 'box', 'boxes')} in "
+        f"{counted(len(split['shards']), 'shard')}"
         for name, split in dataset["splits"].items()
     ]
+    classes = counted(dataset["num_classes"], "class", "classes")
     print(
-        f"{out_dir} is ready in {seconds:.1f} s. {'; '.join(parts)}; {dataset['num_classes']} classes, "
-        f"{len(dataset['skipped'])} skipped.",
+        f"{out_dir} is ready in {seconds:.1f} s. {'; '.join(parts)}; {classes}, {len(dataset['skipped'])} skipped.",
         flush=True,
     )

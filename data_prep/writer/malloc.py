@@ -7,7 +7,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _TRIM_BYTES, _MMAP_BYTES = 64 << 20, 32 << 20
 
 
-def keep_freed():
+def keep_freed() -> None:
     """Let malloc keep what is freed, up to 64 MiB, where the C library is glibc.
 
     It gives an image's few hundred kilobytes back to the system at once otherwise, which has to clear them again

@@ -13,13 +13,16 @@ import signal
 import threading
 import time
 from multiprocessing import connection
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Counter, Dict, List, NamedTuple, Sequence, Tuple
 
 from common import files
 from common.errors import DataError
 from common.progress import Progress
 from data_prep.tfrecord import codec
 from data_prep.writer import malloc
+
+if TYPE_CHECKING:
+    from data_prep.writer.dataset import Outcome
 
 _SECONDS_BETWEEN_REPORTS = 0.1
 
@@ -29,30 +32,37 @@ class Task(NamedTuple):
 
     split: str
     number: int
-    ids: list
+    ids: List[str]
     path: str
 
 
 class Shard(NamedTuple):
-    """A finished shard, on the disk under its temporary name. labels: {class id: boxes}. sizes: {(width, height): images}."""
+    """A finished shard, on the disk under its temporary name.
+
+    labels: {class id: boxes}. sizes: {(width, height): images}.
+    """
 
     task: Task
     unfinished: str
     written: codec.Written
-    labels: collections.Counter
+    labels: Counter[int]
     most_boxes: int
-    sizes: collections.Counter
+    sizes: Counter[Tuple[int, ...]]
     sources_sha256: str  # of "<sha256 of the image file> <id>\n" for each image that was converted, in order
-    notable: list  # (place among the task's ids, id, Outcome without features) of what was skipped or changed
+    notable: List[
+        Tuple[int, str, "Outcome"]
+    ]  # (place among the task's ids, id, Outcome without features) of what was skipped or changed
 
 
-def run(tasks, convert, workers):
+def run(tasks: Sequence[Task], convert: Callable[[str], "Outcome"], workers: int) -> List[Shard]:
     """Convert the tasks, by at most so many processes; return their Shards in the order of tasks.
 
     convert: function(id) -> dataset.Outcome. Raises DataError; what was begun is then left to
     `files.remove_temporaries`.
     """
-    left, shards, processes, disk = iter(range(len(tasks))), {}, {}, _Disk()
+    left, disk = iter(range(len(tasks))), _Disk()
+    shards: Dict[int, Shard] = {}
+    processes: Dict[Any, multiprocessing.Process] = {}
     try:
         for _ in range(min(workers, len(tasks))):
             ours, theirs = multiprocessing.Pipe()
@@ -65,13 +75,13 @@ def run(tasks, convert, workers):
             _give(ours, left)
         with Progress("Converting", sum(len(task.ids) for task in tasks), "images") as progress:
             while processes:
-                for ours in connection.wait(list(processes)):
-                    message = _message(ours, processes)
+                for ready in connection.wait(list(processes)):
+                    message = _message(ready, processes)
                     if isinstance(message, int):
                         progress.update(message)
                     elif message:
                         number, shard = message
-                        _give(ours, left)
+                        _give(ready, left)
                         shards[number] = shard._replace(task=tasks[number])
                         disk.sync(shard.unfinished)
         disk.wait()
@@ -85,15 +95,16 @@ def run(tasks, convert, workers):
 class _Disk:
     """Waits for files to be on the disk while others are converted."""
 
-    def __init__(self):
-        self._threads, self._errors = [], []
+    def __init__(self) -> None:
+        self._threads: List[threading.Thread] = []
+        self._errors: List[OSError] = []
 
-    def sync(self, path):
+    def sync(self, path: str) -> None:
         thread = threading.Thread(target=self._sync, args=(path,), daemon=True)
         thread.start()
         self._threads.append(thread)
 
-    def wait(self):
+    def wait(self) -> None:
         """Returns when all are. Raises DataError."""
         for thread in self._threads:
             thread.join()
@@ -124,14 +135,14 @@ def _message(ours, processes):
     """What a worker sends: images done, or (number of its task, Shard without it); None when it has ended."""
     try:
         message = ours.recv()
-    except (EOFError, ConnectionError):
+    except (EOFError, ConnectionError) as error:
         process = processes.pop(ours)
         process.join()
         if process.exitcode:
             raise DataError(
                 f"A conversion process ended with exit code {process.exitcode}.",
                 "If it is -9 the machine ran out of memory: ask for fewer processes with --workers.",
-            )
+            ) from error
         return None
     if isinstance(message, DataError):
         raise message
@@ -154,6 +165,7 @@ def _work(tasks, convert, pipe, of_the_parent):
 def _convert_all(tasks, convert, pipe):
     """0 when all is done, else the error."""
     try:
+        number: int
         for number in iter(pipe.recv, None):
             # Its ids are those of the task: they need not travel back.
             pipe.send((number, _write(tasks[number], convert, pipe.send)._replace(task=None)))
@@ -169,7 +181,10 @@ def _convert_all(tasks, convert, pipe):
 def _write(task, convert, report):
     """The Shard of a task. report: is given the number of images done since it was called last."""
     unfinished = files.temporary(task.path)
-    labels, sizes, notable, most_boxes = collections.Counter(), collections.Counter(), [], 0
+    labels: Counter[int] = collections.Counter()
+    sizes: Counter[Tuple[int, ...]] = collections.Counter()
+    notable: List[Tuple[int, str, "Outcome"]] = []
+    most_boxes = 0
     sources = hashlib.sha256()
     reported, last_report = 0, time.monotonic()
     with codec.Writer(unfinished) as writer:

@@ -45,10 +45,10 @@ class RawPets:
     def annotate(self, image_id, *boxes, size=(40, 30)):
         objects = "".join(
             "<object><name>dog</name><pose>Left</pose><truncated>1</truncated><difficult>0</difficult>"
-            "<bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax><ymax>%s</ymax></bndbox></object>" % box
-            for box in boxes
+            f"<bndbox><xmin>{xmin}</xmin><ymin>{ymin}</ymin><xmax>{xmax}</xmax><ymax>{ymax}</ymax></bndbox></object>"
+            for xmin, ymin, xmax, ymax in boxes
         )
-        size = "<size><width>%d</width><height>%d</height></size>" % size
+        size = f"<size><width>{size[0]}</width><height>{size[1]}</height></size>"
         self.xml(image_id, f"<annotation>{size}{objects}</annotation>")
 
     def xml(self, image_id, text):

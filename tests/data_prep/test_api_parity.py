@@ -41,12 +41,17 @@ def write_voc(root, encode):
         with open(os.path.join(folder, "JPEGImages", stem + ".jpg"), "wb") as out:
             out.write(encode(size=(64 + number, 48)))
         objects = "".join(
-            f"<object><name>{VOC_CLASSES[(number + extra) % 3]}</name><pose>Left</pose><truncated>{number % 2}</truncated><difficult>{extra % 2}</difficult><bndbox><xmin>{1 + number}</xmin><ymin>2</ymin><xmax>40</xmax><ymax>45.5</ymax></bndbox><part><name>head</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part></object>"
+            f"<object><name>{VOC_CLASSES[(number + extra) % 3]}</name><pose>Left</pose>"
+            f"<truncated>{number % 2}</truncated><difficult>{extra % 2}</difficult>"
+            f"<bndbox><xmin>{1 + number}</xmin><ymin>2</ymin><xmax>40</xmax><ymax>45.5</ymax></bndbox>"
+            "<part><name>head</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part>"
+            "</object>"
             for extra in range(number % 3)
         )
         with open(os.path.join(folder, "Annotations", stem + ".xml"), "w", encoding="utf-8") as out:
             out.write(
-                f"<annotation><folder>VOC2007</folder><filename>{stem}.jpg</filename><size><width>{64 + number}</width><height>48</height><depth>3</depth></size>{objects}</annotation>"
+                f"<annotation><folder>VOC2007</folder><filename>{stem}.jpg</filename>"
+                f"<size><width>{64 + number}</width><height>48</height><depth>3</depth></size>{objects}</annotation>"
             )
     for name, part in (("train", stems[:8]), ("val", stems[8:])):
         with open(os.path.join(folder, "ImageSets", "Main", name + ".txt"), "w", encoding="utf-8") as out:

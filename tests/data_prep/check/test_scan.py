@@ -86,8 +86,8 @@ def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
         (dict(source_id=None), "no-id", 1, ""),
         (dict(source_id=["0.jpg"]), "same-id", 1, "as a.record @ byte 0"),
         (dict(boxes=[(0, 0, 1, 1)] * 101, labels=[1] * 101), "many-boxes", 1, "101 boxes"),
-        (dict(object__mask=[foreign.image(kind="PNG")] * 2), "mask-count", 1, "2 masks for 1 boxes"),
-        (dict(object__mask=[1.0] * 1201), "mask-count", 1, "1201 mask values for 1 boxes of a 40x30 image"),
+        (dict(object__mask=[foreign.image(kind="PNG")] * 2), "mask-count", 1, "2 masks for 1 box"),
+        (dict(object__mask=[1.0] * 1201), "mask-count", 1, "1201 mask values for 1 box of a 40x30 image"),
         (dict(object__mask=[1]), "wrong-type", 1, "instead of bytes (PNG) or floats"),
         (dict(object__mask=[foreign.image(size=(20, 30), kind="PNG")]), "mask-broken", 1, "mask of 20x30"),
         (dict(object__mask=[b"nothing"]), "mask-broken", 1, "it is no image"),
@@ -230,7 +230,7 @@ def test_a_missing_shard_is_named(tmp_path):
 def test_what_only_the_whole_shows_is_found(tmp_path, label_map):
     mask = [foreign.image(kind="PNG")]
     report = check(write(tmp_path / "a.record", example(0, object__mask=mask), example(1)), label_map=label_map)
-    assert [place["detail"] for place in find(report, "mask-kind")[1]] == ["png in 1 records", "none in 1 records"]
+    assert [place["detail"] for place in find(report, "mask-kind")[1]] == ["png in 1 record", "none in 1 record"]
     assert find(report, "class-without-box")[1][0]["id"] == "dog"
     assert find(check(write(tmp_path / "b.record", example(0, boxes=(), labels=()))), "no-boxes")[0] == 1
     assert find(check(tmp_path / "a.record", label_map=label_map, num_classes=5), "num-classes")[0] == 1
@@ -318,7 +318,7 @@ def test_exit_codes_tables_and_json(tmp_path, capsys, label_map):
     sound = write(tmp_path / "sound.record", example(0, labels=[1, 2], boxes=[(0, 0, 1, 1)] * 2))
     bad = write(tmp_path / "bad.record", example(0, boxes=[(4, 6, 20, 27)]), example(1))
     assert main(["check", sound, "--label-map", label_map]) == 0
-    assert "is fit for training: 1 records, no errors, 0 warnings." in capsys.readouterr().out
+    assert "is fit for training: 1 record, no errors, 0 warnings." in capsys.readouterr().out
     assert main(["check", bad]) == 3
     message = capsys.readouterr()
     assert "in pixels" in message.out and "bad.record @ byte 0" in message.out and "Divide x by" in message.out
@@ -377,9 +377,8 @@ def test_a_config_says_classes_input_size_boxes_and_masks(tmp_path, label_map):
         model { ssd { num_classes: 2 image_resizer { keep_aspect_ratio_resizer { min_dimension: 60
                 max_dimension: 100 } } } }
         train_config { max_number_of_boxes: 2 }
-        train_input_reader { label_map_path: "%s" load_instance_masks: true mask_type: PNG_MASKS
-                             max_number_of_boxes: 2 }"""
-        % label_map,
+        train_input_reader { label_map_path: "LABEL_MAP" load_instance_masks: true mask_type: PNG_MASKS
+                             max_number_of_boxes: 2 }""".replace("LABEL_MAP", label_map),
         encoding="utf-8",
     )
     facts = model_input.read(str(tmp_path / "a.config"))

@@ -297,6 +297,6 @@ def test_any_json_is_converted_or_refused_with_a_reason(images, data):
 def test_the_command_line(tmp_path, encode, capsys):
     write(tmp_path, instances(10), encode=encode)
     assert main(["coco", "--source", str(tmp_path), "--out", str(tmp_path / "out"), "--masks", "png"]) == 0
-    assert "train: 7 images with 7 boxes in 1 shards" in capsys.readouterr().out
+    assert "train: 7 images with 7 boxes in 1 shard" in capsys.readouterr().out
     assert main(["coco", "--source", str(tmp_path), "--out", "x", "--annotations", "/nowhere"]) == 3
     assert main(["coco", "--source", str(tmp_path), "--out", "x", "--annotations", "1", "2", "3"]) == 2

@@ -26,15 +26,15 @@ class Folder:
     def xml(self, name, *objects, filename="", size=(40, 30)):
         """objects: (class name, xmin, ymin, xmax, ymax)."""
         text = "".join(
-            "<object><name>%s</name><bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax>"
-            "<ymax>%s</ymax></bndbox></object>" % item
-            for item in objects
+            f"<object><name>{name}</name><bndbox><xmin>{xmin}</xmin><ymin>{ymin}</ymin><xmax>{xmax}</xmax>"
+            f"<ymax>{ymax}</ymax></bndbox></object>"
+            for name, xmin, ymin, xmax, ymax in objects
         )
         self._write(
             name,
             (
-                "<annotation><filename>%s</filename><size><width>%d</width><height>%d</height></size>%s"
-                "</annotation>" % ((filename,) + size + (text,))
+                f"<annotation><filename>{filename}</filename><size><width>{size[0]}</width><height>{size[1]}</height>"
+                f"</size>{text}</annotation>"
             ).encode("utf-8"),
         )
 
@@ -309,7 +309,7 @@ def test_a_dataset_below_its_own_source_is_no_part_of_it(folder, tmp_path, capsy
 def test_the_command_line(folder, tmp_path, capsys):
     folder.pairs(*[f"{number}" for number in range(10)])
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out")]) == 0
-    assert "train: 7 images with 7 boxes in 1 shards; val: 3 images" in capsys.readouterr().out
+    assert "train: 7 images with 7 boxes in 1 shard; val: 3 images" in capsys.readouterr().out
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out"), "--split", "upstream"]) == 3
     assert (
         main(
