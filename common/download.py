@@ -47,7 +47,16 @@ class _Unusable(Exception):
 def fetch_pets(
     raw_dir: str, sources: Sequence[str] = PETS_SOURCES, archives: Optional[Dict[str, Archive]] = None
 ) -> None:
-    """Make raw_dir hold the Oxford pets' images/ and annotations/; what is there stays. Raises DataError."""
+    """Make raw_dir hold the Oxford pets' images/ and annotations/; what is there stays.
+
+    Args:
+        raw_dir: made if missing.
+        sources: addresses of folders that have the archives, tried in this order.
+        archives: {folder: Archive}, by default the published ones.
+
+    Raises:
+        DataError: no source gives an archive, or the disk has no room for it.
+    """
     with files.locked(raw_dir):
         files.remove_temporaries(raw_dir)
         for folder, archive in (archives or PETS_ARCHIVES).items():
@@ -62,11 +71,19 @@ def fetch_pets(
 
 
 def fetch(archive: Archive, urls: Sequence[str], path: str, pause_seconds: float = 2) -> None:
-    """Download archive to path from the first of urls that gives it whole.
+    """Download an archive from the first source that gives it whole.
 
     An unfinished download waits as path + ".part" and goes on from there, also from another source and in a
     later run. Proxies are those of the environment (HTTPS_PROXY, NO_PROXY), as requests reads them.
-    pause_seconds: before an attempt after a cut connection, doubled each time. Raises DataError.
+
+    Args:
+        archive: says when it is whole.
+        urls: the sources.
+        path: where it goes.
+        pause_seconds: before an attempt after a cut connection, doubled each time.
+
+    Raises:
+        DataError: none of them does.
     """
     if files.size(path) == archive.bytes and _sha256(path) == archive.sha256:
         return
@@ -89,7 +106,14 @@ def fetch(archive: Archive, urls: Sequence[str], path: str, pause_seconds: float
 def unpack(path: str, root: str, folder: str) -> None:
     """Unpack the tar archive at path, all of it inside of folder; root/folder is then whole or not there.
 
-    Raises DataError, and leaves nothing, if a member would leave the folder or is neither file nor folder.
+    Args:
+        path: of the archive.
+        root: the folder to unpack in.
+        folder: the name that all members begin with.
+
+    Raises:
+        DataError: a member would leave the folder or is neither file nor folder, or the archive is damaged. Nothing is
+            left of it then.
     """
     unfinished = files.temporary(os.path.join(root, folder))
     os.makedirs(unfinished)

@@ -13,7 +13,11 @@ _TEMPORARY = ".tmp"
 
 
 def read(path: str) -> bytes:
-    """The bytes of a file. Raises OSError."""
+    """The bytes of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     # A buffer between would cost a third of the time for a file of a kilobyte.
     with open(path, "rb", buffering=0) as file:
         return file.readall()
@@ -65,7 +69,11 @@ def write_temporary(path: str, data: bytes) -> str:
 
 
 def sync(path: str) -> None:
-    """Wait until a file that was written and closed, or a folder's list of names, is on the disk. Raises OSError."""
+    """Wait until a file that was written and closed, or a folder's list of names, is on the disk.
+
+    Raises:
+        OSError: it does not get there.
+    """
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -100,7 +108,8 @@ def file_errors() -> Iterator[None]:
 def locked(folder: str) -> Iterator[None]:
     """Hold folder, made if missing, against another process preparing it; waits for that one to end.
 
-    Raises DataError for what the file system refuses meanwhile.
+    Raises:
+        DataError: what the file system refuses meanwhile.
     """
     with file_errors():
         os.makedirs(folder, exist_ok=True)

@@ -31,7 +31,15 @@ class Identities:
         return len(self._offset)
 
     def add(self, path: str, split: str, offset: int, identity: bytes, image: bytes) -> None:
-        """identity, image: bytes, empty where there are none, which equals nothing."""
+        """Remember a record.
+
+        Args:
+            path: its file.
+            split: of that file.
+            offset: the byte at which it begins.
+            identity: its id; empty where there is none, which equals nothing.
+            image: the image file's bytes, empty likewise.
+        """
         if not self._files or self._files[-1] != path:
             self._files.append(path)
         self._file.append(len(self._files) - 1)
@@ -45,13 +53,24 @@ class Identities:
         return self._files[self._file[number]], self._offset[number]
 
     def sample(self, count: Optional[int]) -> Sequence[int]:
-        """Numbers of count records spread evenly over all, or of all; the same every time."""
+        """Numbers of records spread evenly over all; the same every time.
+
+        Args:
+            count: how many, None for all.
+        """
         if count is None or count >= len(self):
             return range(len(self))
         return [index * len(self) // count for index in range(count)]
 
     def repeated(self, what: str) -> Iterator[Repeated]:
-        """Yield a Repeated for each value ("id" or "image") that several records share."""
+        """The values that several records share.
+
+        Args:
+            what: "id" or "image".
+
+        Yields:
+            a Repeated for each.
+        """
         hashes = numpy.frombuffer(self._hashes[what], dtype=numpy.uint64)
         order = numpy.argsort(hashes, kind="stable")
         ordered = hashes[order]

@@ -52,7 +52,14 @@ class Sources(NamedTuple):
 
 
 def find(paths: Sequence[str]) -> Sources:
-    """The Sources that paths (folders, files, glob patterns) mean. Raises DataError where there is nothing."""
+    """The Sources that paths mean.
+
+    Args:
+        paths: folders, files, glob patterns.
+
+    Raises:
+        DataError: there is nothing where one of them points.
+    """
     if len(paths) == 1 and os.path.isdir(paths[0]):
         return _folder(paths[0])
     names = sorted({name for path in paths for name in _expand(path)})
@@ -166,7 +173,11 @@ def _missing(paths):
 
 
 def read_label_map(path: str) -> label_map.LabelMap:
-    """The label map that --label-map names. Raises UsageError."""
+    """The label map that --label-map names.
+
+    Raises:
+        UsageError: it cannot be used.
+    """
     try:
         return label_map.read(path)
     except (ValueError, OSError) as error:
@@ -178,7 +189,11 @@ def read_label_map(path: str) -> label_map.LabelMap:
 
 
 def classes(sources: Sources, path: Optional[str] = None) -> Optional[label_map.LabelMap]:
-    """The LabelMap at path, else that of the prepared dataset, else None. Raises UsageError for path."""
+    """The LabelMap at path, else that of the prepared dataset, else None.
+
+    Raises:
+        UsageError: what path names is no label map.
+    """
     if path is not None:
         return read_label_map(path)
     if sources.folder is None or sources.description is None:

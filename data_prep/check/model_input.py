@@ -20,7 +20,12 @@ class Facts(NamedTuple):
 
 
 def read(path: str) -> Facts:
-    """The Facts of a TrainEvalPipelineConfig (text). Raises UsageError, and DataError without the API."""
+    """The Facts of a TrainEvalPipelineConfig (text).
+
+    Raises:
+        UsageError: the file is none.
+        DataError: the API is not there to read it.
+    """
     try:
         from google.protobuf import text_format
         from object_detection.protos import pipeline_pb2

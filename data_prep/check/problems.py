@@ -283,7 +283,13 @@ class Findings:
         self._places: DefaultDict[str, List[Place]] = collections.defaultdict(list)
 
     def add(self, kind: str, place: Place, count: int = 1) -> None:
-        """kind: a key of KINDS. count: how many times it occurs at this place."""
+        """Count a finding.
+
+        Args:
+            kind: a key of KINDS.
+            place: where it is.
+            count: how many times it occurs at this place.
+        """
         self._counts[kind] += count
         if len(self._places[kind]) < PLACES_KEPT:
             self._places[kind].append(place)

@@ -50,9 +50,13 @@ def _on_description(dataset_dir, problems_of):
 
 
 def complete(dataset_dir: str, **expected: Any) -> Optional[Dict[str, Any]]:
-    """The dataset.json of a dataset that `quick` finds fit and that has the expected values, or None.
+    """The dataset.json of a dataset that is fit for training and as expected, or None.
 
     Says so on standard output, because whoever asks will then do nothing.
+
+    Args:
+        dataset_dir: the folder.
+        expected: the values that keys of dataset.json have to have.
     """
     if quick(dataset_dir):
         return None

@@ -21,7 +21,12 @@ _WIDTH_ELSEWHERE = 130
 
 
 def run(options: Namespace) -> int:
-    """Check options.paths as the command line says; returns 0. Raises DataError when anything is an error."""
+    """Check options.paths as the command line says; returns 0.
+
+    Raises:
+        UsageError: the options make no sense.
+        DataError: anything is an error.
+    """
     scan_options = scan.Options(
         label_map=options.label_map,
         num_classes=options.num_classes,
@@ -64,7 +69,13 @@ def _verdict(report, paths):
 
 
 def print_report(report: scan.Report, paths: Sequence[str] = (), out: Optional[TextIO] = None) -> None:
-    """Print the tables of a scan.Report to out (default: standard output). paths: what was checked."""
+    """Print the tables of a scan.
+
+    Args:
+        report: of scan.scan.
+        paths: what was checked.
+        out: where to, by default standard output.
+    """
     out = out or sys.stdout
     console = Console(file=out, width=None if out.isatty() else _WIDTH_ELSEWHERE, highlight=False)
     console.print(_splits_table(report))

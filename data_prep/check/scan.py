@@ -88,7 +88,15 @@ class Report(NamedTuple):
 
 
 def scan(found: inputs.Sources, options: Options) -> Report:
-    """Read everything in found (sources.Sources) and return the Report. Raises UsageError for the options."""
+    """Read everything in found and return the Report.
+
+    Args:
+        found: of inputs.find.
+        options: what to look for.
+
+    Raises:
+        UsageError: the options make no sense.
+    """
     return _Scan(found, options).run()
 
 
@@ -324,7 +332,14 @@ class _Scan:
 
 
 def input_size(text: str) -> example_rules.Resize:
-    """A function for examples.Rules.resize from "300" or "640x360" (width x height). Raises UsageError."""
+    """A function for example_rules.Rules.resize.
+
+    Args:
+        text: "300" or "640x360" (width x height).
+
+    Raises:
+        UsageError: it is neither.
+    """
     sides = text.lower().split("x")
     if len(sides) > 2 or not all(side.isdigit() and int(side) for side in sides):
         raise UsageError(f"--input-size {text} is no size.", "Give pixels: 300, or 640x360 (width x height).")

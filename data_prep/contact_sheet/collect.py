@@ -25,7 +25,12 @@ _CLASSES_KEPT = 10000
 
 
 def run(options: Namespace) -> int:
-    """Draw the sheet that the command line asks for; returns 0. Raises DataError."""
+    """Draw the sheet that the command line asks for; returns 0.
+
+    Raises:
+        UsageError: the options make no sense.
+        DataError: there is no record that can be read.
+    """
     if not 1 <= options.count <= MOST_IMAGES:
         raise UsageError(
             f"--count {options.count} is not between 1 and {MOST_IMAGES}.", "Give the number of images on the sheet."
@@ -66,10 +71,15 @@ def _default_out(path):
 
 
 def gather(found: inputs.Sources, count: int, label_map: Optional[LabelMap] = None) -> Gathered:
-    """Read everything in found (sources.Sources) and return the Gathered, with count images or all there are.
+    """Read everything in found once.
 
-    Which images does not depend on the order of files or records: of each class those whose ids have the
+    Which images are shown does not depend on the order of files or records: of each class those whose ids have the
     smallest hashes, one class after the other, the most frequent first.
+
+    Args:
+        found: of inputs.find.
+        count: how many images, if there are so many.
+        label_map: of the classes, None for the names in the records.
     """
     classes: Counter[Tuple[str, str]] = collections.Counter()
     splits: Dict[str, int] = collections.OrderedDict()

@@ -41,7 +41,12 @@ _SHARES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 
 
 def draw(gathered: Gathered, title: str) -> bytes:
-    """PNG bytes of the sheet of a show.Gathered."""
+    """PNG bytes of the sheet.
+
+    Args:
+        gathered: what it shows.
+        title: what the data is called.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -67,17 +72,8 @@ def draw(gathered: Gathered, title: str) -> bytes:
             **_font(title, 13),
         )
         for index, image in enumerate(gathered.images):
-            row, column = divmod(index, columns)
-            top = _TITLE_INCHES + row * row_inches
-            axis = figure.add_axes(
-                (
-                    (column + 0.02) / columns,
-                    1 - (top + row_inches - _CAPTION_INCHES) / height,
-                    0.96 / columns,
-                    (row_inches - _CAPTION_INCHES - 0.04) / height,
-                )
-            )
-            _draw_image(axis, image, colours, cell)
+            place = _place(divmod(index, columns), columns, row_inches, height)
+            _draw_image(figure.add_axes(place), image, colours, cell)
         bottom = _GAP_INCHES / height
         _draw_classes(figure.add_axes((0.2, bottom, 0.3, plots / height)), gathered, totals, colours)
         _draw_sizes(figure.add_axes((0.6, bottom, 0.36, plots / height)), gathered)
@@ -87,6 +83,18 @@ def draw(gathered: Gathered, title: str) -> bytes:
         return png.getvalue()
     finally:
         pyplot.close(figure)
+
+
+def _place(row_and_column, columns, row_inches, height):
+    """Where an image lies on the sheet, as matplotlib's (left, bottom, width, height) in shares of it."""
+    row, column = row_and_column
+    top = _TITLE_INCHES + row * row_inches
+    return (
+        (column + 0.02) / columns,
+        1 - (top + row_inches - _CAPTION_INCHES) / height,
+        0.96 / columns,
+        (row_inches - _CAPTION_INCHES - 0.04) / height,
+    )
 
 
 def _columns(count):

@@ -37,7 +37,13 @@ class Format(NamedTuple):
         self._load().add_options(parser)
 
     def plan(self, source: str, name: str, options: Any) -> "Plan":
-        """The Plan of a conversion; options: argparse's, or the module's Options."""
+        """The Plan of a conversion.
+
+        Args:
+            source: the folder to convert.
+            name: of the dataset.
+            options: argparse's, or the module's Options.
+        """
         module = self._load()
         given = [getattr(options, field) for field in module.Options._fields]
         return module.plan(source, name, module.Options(*given))

@@ -39,7 +39,11 @@ class Annotation(NamedTuple):
 
 
 def read_xml(path: str) -> Annotation:
-    """The Annotation in a Pascal VOC xml. Raises ValueError, with the reason as its text, if it is none."""
+    """The Annotation in a Pascal VOC xml.
+
+    Raises:
+        ValueError: it is none; the text says why.
+    """
     root = parse_xml(path)
     if root.tag != "annotation":
         raise ValueError(f"the xml holds <{root.tag}> instead of <annotation>")
@@ -70,7 +74,11 @@ def _texts(node):
 
 
 def parse_xml(path: str) -> Any:
-    """The root element. Raises ValueError, with the reason as its text, if the file is no xml or not readable."""
+    """The root element of an xml file.
+
+    Raises:
+        ValueError: it is no xml or cannot be read; the text says why.
+    """
     try:
         return etree.fromstring(files.read(path), _PARSER)
     except etree.XMLSyntaxError as error:

@@ -15,10 +15,20 @@ def prepare(
     limits: dataset.Limits = dataset.DEFAULT_LIMITS,
     force: bool = False,
 ) -> Dict[str, Any]:
-    """Convert what make_plan() plans into out_dir; return its dataset.json.
+    """Convert what is planned and return its dataset.json.
 
-    Does nothing if out_dir already holds the same dataset, unless force; one that was made under more generous
-    limits is refused then, as its conversion would be. Raises DataError.
+    Does nothing if the folder already holds the same dataset, unless forced; one that was made under more generous
+    limits is refused then, as its conversion would be.
+
+    Args:
+        make_plan: gives the Plan.
+        out_dir: where the dataset goes.
+        workers: processes, by default one a core.
+        limits: how much of it may be unusable.
+        force: convert again even if the dataset is complete.
+
+    Raises:
+        DataError: the data or the disk is not as needed, or more is unusable than the limits allow.
     """
     with files.file_errors():
         plan = make_plan()

@@ -10,9 +10,10 @@ _SHOWN = 5
 
 
 def read(path: str) -> Tuple[str, ...]:
-    """The class names in the label map at path, in the order of their ids, which have to be 1, 2, 3, ...
+    """The class names in a label map, in the order of their ids, which have to be 1, 2, 3, ...
 
-    Raises UsageError: it is no label map, or its ids have gaps, so that num_classes would not be their number.
+    Raises:
+        UsageError: it is no label map, or its ids have gaps, so that num_classes would not be their number.
     """
     from data_prep.tfrecord import label_map  # and with it protobuf, for those who have such a file
 
@@ -31,9 +32,15 @@ def read(path: str) -> Tuple[str, ...]:
 
 
 def refuse_unknown(found: Iterable[str], classes: Sequence[str], where: str) -> None:
-    """Raises DataError, with the nearest names, if a class name in found is not among classes.
+    """Refuse class names that the label map does not have.
 
-    where: the file or folder that holds the names, for the message.
+    Args:
+        found: names in the data.
+        classes: names in the label map.
+        where: the file or folder that holds the data, for the message.
+
+    Raises:
+        DataError: there is such a name; the nearest ones are in the message.
     """
     unknown = sorted(set(found) - set(classes))
     if not unknown:

@@ -104,7 +104,12 @@ class Converter:
 
 
 def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
-    """The dataset.Plan of converting source_dir. Raises DataError for no such JSON, or for unknown classes."""
+    """The Plan of converting source_dir into a dataset called name.
+
+    Raises:
+        UsageError: the options make no sense.
+        DataError: there is no such JSON, or it has unknown classes.
+    """
     paths = _find_json(source_dir, options.annotations)
     digest = hashlib.sha256()
     contents = [_read(path, digest) for path in paths]
@@ -115,11 +120,8 @@ def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
     if options.masks != "none":
         importlib.import_module("data_prep.images.masks")  # here, so that the processes that convert share one numpy
     index = ImageIndex(source_dir)
-    digest.update(
-        "".join(f"{image_id} {_located(index, entries[image_id].image)}\n" for image_id in sorted(entries)).encode(
-            "utf-8"
-        )
-    )
+    located = [f"{image_id} {_located(index, entries[image_id].image)}\n" for image_id in sorted(entries)]
+    digest.update("".join(located).encode("utf-8"))
     splits, upstream = _splits(paths, splits_by_file, options.split)
     shards = options.shards or dataset.shards_for(splits)
     chosen = dict(
@@ -167,7 +169,11 @@ def _splits(paths, splits_by_file, choice):
 
 
 def find_image(index: ImageIndex, image: Dict[str, Any]) -> str:
-    """The image's name relative to the source: by path, else by name in any folder. Raises ValueError."""
+    """The image's name relative to the source: by path, else by name in any folder.
+
+    Raises:
+        ValueError: there is none; the text says why.
+    """
     return index.find(os.path.splitext(os.path.normpath(image["file_name"]))[0])
 
 
@@ -349,9 +355,17 @@ def _is_number(value):
 
 
 def draw_mask(segmentation: Any, image: Dict[str, Any]) -> Any:
-    """A boolean array (height, width), sides as the JSON says: True inside of a polygon or a run of an RLE.
+    """The mask of an object.
 
-    Raises ValueError, with the reason as its text: pycocotools checks nothing, and would write past the end.
+    Args:
+        segmentation: of its annotation.
+        image: of "images" in the JSON.
+
+    Returns:
+        boolean array (height, width), sides as the JSON says: True inside of a polygon or a run of an RLE.
+
+    Raises:
+        ValueError: it is broken, which pycocotools does not check: it would write past the end. The text says how.
     """
     from PIL import Image
     from pycocotools import mask as coco_masks
@@ -394,8 +408,12 @@ def _uncompressed(segmentation, width, height):
 
 
 def expand_counts(text: str) -> List[int]:
-    """The run lengths in COCO's compressed form (maskApi.c, rleFrString): five bits a character, lowest first, 32
-    for "goes on", then the difference to the run before the last one. Raises ValueError.
+    """The run lengths in COCO's compressed form (maskApi.c, rleFrString).
+
+    Five bits a character, lowest first, 32 for "goes on", then the difference to the run before the last one.
+
+    Raises:
+        ValueError: text is none.
     """
     counts: List[int] = []
     value = shift = 0

@@ -45,12 +45,18 @@ class ImageIndex:
         return [key + found] if isinstance(found, str) else found
 
     def find(self, stem: str, file_name: str = "") -> str:
-        """The name, relative to the root, of the image with this stem (a path without extension).
+        """The name, relative to the root, of the image with a stem.
 
         Where no such path is there, an image of that name in any folder is meant, if there is just one, or just
-        one that has the file_name which the annotation gives (masks have the stems of their images). Of several
-        files with one stem the first that holds an image wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and
-        the rest. Raises ValueError, with the reason as its text, if there is none or no single one.
+        one that has the file_name (masks have the stems of their images). Of several files with one stem the first that
+        holds an image wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and the rest.
+
+        Args:
+            stem: a path without extension.
+            file_name: which the annotation gives.
+
+        Raises:
+            ValueError: there is none or no single one; the text says which.
         """
         key = unicodedata.normalize("NFC", stem)
         if key not in self._by_stem:

@@ -135,14 +135,22 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def fetch(folder: str) -> None:
-    """Downloads the dataset into folder. Raises DataError."""
+    """Downloads the dataset into folder.
+
+    Raises:
+        DataError: the network or the disk is not as needed.
+    """
     from common import download  # and with it requests, for those who download
 
     download.fetch_pets(folder)
 
 
 def read_list(layout: Layout) -> List[str]:
-    """The image ids in trainval.txt, in its order. Raises DataError if the layout is incomplete."""
+    """The image ids in trainval.txt, in its order.
+
+    Raises:
+        DataError: the layout is incomplete.
+    """
     for path in (layout.images, layout.trainval, os.path.dirname(layout.xml("x"))):
         if not os.path.exists(path):
             raise DataError(
@@ -253,10 +261,18 @@ def _read_trimap(path):
 def plan(
     source_dir: str, name: str, options: Options, classes: Sequence[str] = CLASSES, one_pet_each: bool = True
 ) -> dataset.Plan:
-    """The dataset.Plan of converting source_dir.
+    """The Plan of converting a folder in the dataset's layout.
 
-    classes: names in the order of their ids. one_pet_each: an image with several is told of. Raises DataError if
-    the layout or a class name is wrong, UsageError if the options contradict each other.
+    Args:
+        source_dir: that folder.
+        name: of the dataset.
+        options: what boxes, masks, shards and split.
+        classes: names in the order of their ids.
+        one_pet_each: an image with several is listed among the changed ones.
+
+    Raises:
+        UsageError: the options contradict each other.
+        DataError: the layout or a class name is wrong.
     """
     if options.masks != "none" and options.boxes != "body":
         raise UsageError(

@@ -15,7 +15,9 @@ def by_seed(ids: Iterable[str], val_fraction: float = UPSTREAM_VAL_FRACTION, see
     """[train, val] of ids, in the order their records will have: shuffled by random.Random(seed), then cut.
 
     The same ids in the same order give the same split on every machine and Python. The defaults are the API's.
-    Raises DataError if either would be empty.
+
+    Raises:
+        DataError: one of the two would be empty.
     """
     shuffled = list(ids)
     random.Random(seed).shuffle(shuffled)

@@ -86,7 +86,11 @@ class Converter:
 
 
 def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
-    """The dataset.Plan of converting source_dir. Raises DataError for no annotations or unknown classes."""
+    """The Plan of converting source_dir into a dataset called name.
+
+    Raises:
+        DataError: there are no annotations, or unknown classes.
+    """
     annotations_dir, images_dir = _folders(source_dir)
     index = ImageIndex(images_dir)
     digest = hashlib.sha256()
@@ -97,15 +101,9 @@ def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
         digest.update((f"{image} {size}\n").encode("utf-8"))
     found = {name for entry in entries.values() for name in entry.names}
     classes = _classes(found, options.label_map, source_dir)
-    listed = None if options.split.upstream is False else _image_sets(source_dir, entries)
-    if listed is None and options.split.upstream:
-        raise DataError(
-            f"{source_dir} has no ImageSets/Main/train.txt and val.txt that name its images.",
-            "Leave out --split upstream: --val-fraction and --seed split it.",
-        )
-    splits = listed or options.split.by_seed(sorted(entries))
+    splits, upstream = _splits(source_dir, entries, options.split)
     shards = options.shards or dataset.shards_for(splits)
-    chosen = dict({"label_map": options.label_map, "shards": shards}, **options.split.options(listed is not None))
+    chosen = dict({"label_map": options.label_map, "shards": shards}, **options.split.options(upstream))
     in_splits = {entry_id for split in splits for entry_id in split.ids}
     return dataset.Plan(
         name=name,
@@ -272,6 +270,17 @@ def _classes(found, label_map_path, source_dir):
         classes = read_label_map(label_map_path)
     refuse_unknown(found, classes, source_dir)
     return classes
+
+
+def _splits(source_dir, entries, choice):
+    """(train and val, whether they are the source's own)."""
+    listed = None if choice.upstream is False else _image_sets(source_dir, entries)
+    if listed is None and choice.upstream:
+        raise DataError(
+            f"{source_dir} has no ImageSets/Main/train.txt and val.txt that name its images.",
+            "Leave out --split upstream: --val-fraction and --seed split it.",
+        )
+    return listed or choice.by_seed(sorted(entries)), listed is not None
 
 
 def _image_sets(source_dir, entries):

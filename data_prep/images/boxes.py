@@ -19,10 +19,17 @@ class Box(NamedTuple):
 
 
 def fit(box: Box, width: int, height: int) -> Tuple[Box, bool]:
-    """Return (box inside the image, whether it had to be clipped).
+    """Hold a box to its image.
 
-    box: Box in pixels. width, height: of the decoded image. Raises ValueError, with the reason as its text,
-    for a box that is not finite, inverted, empty, or more than one pixel outside.
+    Args:
+        box: Box in pixels.
+        width, height: of the decoded image.
+
+    Returns:
+        (box inside the image, whether it had to be clipped).
+
+    Raises:
+        ValueError: it is not finite, inverted, empty, or more than one pixel outside; the text says which.
     """
     if not all(map(math.isfinite, box)):
         raise ValueError(f"box {box_text(box)} is not finite")

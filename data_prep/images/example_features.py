@@ -39,7 +39,17 @@ class Source(NamedTuple):
 
 
 def convert(source: Source, annotation: "Annotation", recipe: Recipe) -> dataset.Outcome:
-    """The dataset.Outcome of one image. Raises ValueError, with the reason as its text, to skip it."""
+    """The Outcome of one image.
+
+    Args:
+        source: its file.
+        annotation: what is in it.
+        recipe: what to write.
+
+    Raises:
+        ValueError: it has to be skipped; the text says why.
+        DataError: a class appeared while others were converted.
+    """
     image = normalize.load(source.data, source.damaged)
     objects, notes = _usable(annotation, image, with_masks=recipe.masks != "none")
     if annotation.objects and not objects:
@@ -57,7 +67,11 @@ def convert(source: Source, annotation: "Annotation", recipe: Recipe) -> dataset
 
 
 def read_file(path: str) -> bytes:
-    """The bytes of an image file. Raises ValueError, with the reason as its text."""
+    """The bytes of an image file.
+
+    Raises:
+        ValueError: it cannot be read; the text says why.
+    """
     try:
         return files.read(path)
     except OSError as error:

@@ -43,10 +43,14 @@ class UprightJpeg(NamedTuple):
 
 
 def load(data: bytes, damaged: bool = False) -> UprightJpeg:
-    """Return the UprightJpeg in data (the bytes of a file).
+    """The UprightJpeg in an image file.
 
-    damaged: the caller knows that the JPEG is decodable but broken, so it is written anew.
-    Raises ValueError, with the reason as its text, if data cannot be decoded to the end.
+    Args:
+        data: the file's bytes.
+        damaged: the caller knows that the JPEG is decodable but broken, so it is written anew.
+
+    Raises:
+        ValueError: data cannot be decoded to the end; the text says why.
     """
     if not data:
         raise ValueError("the image file is empty")

@@ -32,7 +32,13 @@ _BRIGHT = (
 
 
 def paint(canvas: Canvas, rng: Random, unit: float) -> None:
-    """Cover the canvas with a random backdrop and a few things on it; unit: about a tenth of its side."""
+    """Cover the canvas with a random backdrop and a few things on it.
+
+    Args:
+        canvas: all of it.
+        rng: decides everything.
+        unit: about a tenth of the canvas's side.
+    """
     rng.choice((_stripes, _dots, _tartan, _planks, _lawn, _clouds, _bricks, _leaves))(canvas, rng, unit)
     _light(canvas, rng)
     for _ in range(rng.randrange(1, 5)):

@@ -182,9 +182,13 @@ class Canvas:
         self.image.paste(colour, (left, top, right, bottom), mask)
 
     def texture(self, rng: Random, clip: Optional[Image.Image], cell: int, strength: float) -> None:
-        """Mottle what lies under the mask clip (None: everything), so that fur and cloth are not flat.
+        """Mottle a part of the canvas, so that fur and cloth are not flat.
 
-        cell: size of the noise in canvas pixels. strength: 0 to 1.
+        Args:
+            rng: of the noise.
+            clip: the mask of the part, None for everything.
+            cell: size of the noise in canvas pixels.
+            strength: 0 to 1.
         """
         box = (0, 0) + self.image.size if clip is None else clip.getbbox()
         if box is None:

@@ -51,7 +51,16 @@ def prepare(
 ) -> Dict[str, Any]:
     """Draw the raw dataset into out_dir/raw and convert it into out_dir; return its dataset.json.
 
-    Does nothing if out_dir already holds what this version draws, unless force. Raises DataError.
+    Does nothing if out_dir already holds what this version draws, unless forced.
+
+    Args:
+        out_dir: where it goes.
+        shards: files a split, by default ten.
+        workers: processes, by default one a core.
+        force: draw and convert again even if the dataset is complete.
+
+    Raises:
+        DataError: the disk is not as needed.
     """
     shards = shards or dataset.SHARDS
     with files.locked(out_dir):

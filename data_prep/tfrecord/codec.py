@@ -67,7 +67,11 @@ def _read_header(file, path, offset):
 
 
 def read(path: str) -> Iterator[bytes]:
-    """Yield the payload (bytes) of each record, both checksums verified. Raises RecordError."""
+    """The payload of each record, both checksums verified.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         offset = 0
@@ -86,7 +90,11 @@ def read(path: str) -> Iterator[bytes]:
 
 
 def count(path: str) -> int:
-    """The number of records, from the headers alone: payloads are stepped over. Raises RecordError."""
+    """The number of records, from the headers alone: payloads are stepped over.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
     size = os.path.getsize(path)
     records = 0
     with open(path, "rb") as file:
@@ -144,11 +152,17 @@ _SMALL_VARINTS = [bytes((value,)) for value in range(128)]
 
 
 def encode(features: Dict[str, Any]) -> bytes:
-    """Serialise {key: values} as a tf.train.Example; the same features give the same bytes.
+    """Serialise features as a tf.train.Example; the same features give the same bytes.
 
-    values: Floats, PackedFloats, Ints or Texts; text is given as str and stored as UTF-8. The bytes are those of
-    protobuf's deterministic serialisation; made here they take less time, and the image is copied once.
-    Raises struct.error or OverflowError for a number that its type does not hold.
+    The bytes are those of protobuf's deterministic serialisation; made here they take less time, and the image is
+    copied once.
+
+    Args:
+        features: {key: values}, values Floats, PackedFloats, Ints or Texts; text is given as str and stored as UTF-8.
+
+    Raises:
+        struct.error: a number is none that its type holds.
+        OverflowError: likewise.
     """
     entries = []
     for key in sorted(features):
@@ -227,7 +241,11 @@ def _run(numbers):
 
 
 def decode(payload: bytes) -> Dict[str, List[Any]]:
-    """The features of a serialised tf.train.Example as {key: list}. Raises ValueError if payload is none."""
+    """The features of a serialised tf.train.Example as {key: list}.
+
+    Raises:
+        ValueError: payload is none.
+    """
     from data_prep.tfrecord.example_proto import parse  # and with it protobuf, for those who read
 
     example = parse(payload)

@@ -53,7 +53,11 @@ Example = _example_class()
 
 
 def parse(payload: bytes) -> Any:
-    """The Example in a serialised one. Raises ValueError if payload is none."""
+    """The Example in a serialised one.
+
+    Raises:
+        ValueError: payload is none.
+    """
     try:
         return Example.FromString(payload)
     except DecodeError as error:

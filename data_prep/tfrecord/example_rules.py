@@ -89,9 +89,12 @@ class Problem(NamedTuple):
 
 
 def parse(payload: bytes) -> Features:
-    """{key: (kind, values)} of a serialised tf.train.Example; kind is FLOATS, INTS or BYTES.
+    """The Features of a serialised tf.train.Example; kinds are FLOATS, INTS or BYTES.
 
-    Features without any value list are left out. Raises ValueError if payload is no Example.
+    Features without any value list are left out.
+
+    Raises:
+        ValueError: payload is no Example.
     """
     example = example_proto.parse(payload)
     kinds = ((key, feature, feature.WhichOneof("kind")) for key, feature in example.features.feature.items())
@@ -127,7 +130,11 @@ def class_ids(features: Features, label_map: Optional[LabelMap] = None) -> List[
 
 
 def head(encoded: bytes) -> Head:
-    """The Head of an image file's bytes. Raises ValueError when they are no image."""
+    """The Head of an image file's bytes.
+
+    Raises:
+        ValueError: they are no image.
+    """
     from PIL import Image
 
     try:
@@ -142,7 +149,11 @@ def head(encoded: bytes) -> Head:
 
 
 def decode(encoded: bytes) -> Tuple[int, int]:
-    """(width, height) of the image decoded to its last row. Raises ValueError when that fails."""
+    """(width, height) of the image decoded to its last row.
+
+    Raises:
+        ValueError: that fails; the text says why.
+    """
     from PIL import Image
 
     try:
@@ -305,9 +316,15 @@ def _mask_problems(features, count):
 
 
 def input_pixels(features: Features, rules: Rules, size: Optional[Tuple[int, int]]) -> List[float]:
-    """The shorter side of each sound box in pixels of the model's input; size: (width, height) of the image.
+    """The shorter side of each sound box in pixels of the model's input.
 
-    Empty where the input's or the image's size is not known.
+    Args:
+        features: of the example.
+        rules: say how large the input is.
+        size: (width, height) of the image.
+
+    Returns:
+        empty where the input's or the image's size is not known.
     """
     if rules.resize is None or size is None or min(size) < 1:
         return []

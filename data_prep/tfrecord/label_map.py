@@ -42,7 +42,12 @@ _Message = _message_class()
 
 
 def read(path: str) -> LabelMap:
-    """The LabelMap in a file. Raises ValueError with the reason as its text, and OSError."""
+    """The LabelMap in a file.
+
+    Raises:
+        ValueError: it is none; the text says why.
+        OSError: it cannot be read.
+    """
     with open(path, "rb") as file:
         data = file.read()
     try:

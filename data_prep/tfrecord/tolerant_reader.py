@@ -32,11 +32,19 @@ class Read(NamedTuple):
 
 
 def scan(path: str, digest: Any = None) -> Iterator[Read]:
-    """Yield a Read for each record of the file, both checksums verified, in the order of the file.
+    """Read each record of a file, both checksums verified, in the order of the file and the memory of one record.
 
     A damaged payload is passed over and the next record read; after a damaged length nothing more can be found.
-    digest: a hashlib object that is given every byte of the file. Memory: one record.
-    Raises OSError where the file cannot be read.
+
+    Args:
+        path: the file.
+        digest: a hashlib object that is given every byte of the file.
+
+    Yields:
+        a Read for each record or damage.
+
+    Raises:
+        OSError: the file cannot be read.
     """
     left = os.path.getsize(path)
     hashed = digest.update if digest is not None else lambda data: None

@@ -104,11 +104,18 @@ def available_cores() -> int:
 def write(out_dir: str, plan: Plan, workers: Optional[int] = None, limits: Limits = DEFAULT_LIMITS) -> Dict[str, Any]:
     """Convert everything in plan into out_dir and return the content of its dataset.json.
 
-    An older dataset in out_dir stays untouched until the new one is whole. The caller holds
-    `files.locked(out_dir)`.
-    workers: processes, by default one a core.
-    Raises DataError, after printing what was skipped and why, when more than the limits are; and when a shard
-    would be empty.
+    An older dataset in out_dir stays untouched until the new one is whole. The caller holds `files.locked(out_dir)`.
+
+    Args:
+        out_dir: where the dataset goes.
+        plan: what a format decided.
+        workers: processes, by default one a core.
+        limits: how much of it may be unusable.
+
+    Raises:
+        UsageError: shards, workers or limits are no such numbers.
+        DataError: more is unusable than the limits allow, after printing what was skipped and why; or a shard would be
+            empty.
     """
     _validate(plan, workers, limits)
     started = time.monotonic()
@@ -315,7 +322,15 @@ def _verify(dataset, plan, limits):
 
 
 def hold_to_limits(dataset: Dict[str, Any], limits: Limits) -> None:
-    """Raises DataError where a dataset.json tells of more skipped images than the limits allow."""
+    """Refuse a dataset that lost too much.
+
+    Args:
+        dataset: its dataset.json.
+        limits: how many images may be skipped.
+
+    Raises:
+        DataError: more are.
+    """
     listed = sum(split["listed"] for split in dataset["splits"].values())
     bad = {entry["id"] for entry in dataset["skipped"] if limits.strict or not entry["forgiven"]}
     bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}

@@ -55,10 +55,15 @@ class Shard(NamedTuple):
 
 
 def run(tasks: Sequence[Task], convert: Callable[[str], "Outcome"], workers: int) -> List[Shard]:
-    """Convert the tasks, by at most so many processes; return their Shards in the order of tasks.
+    """Convert the tasks and return their Shards, in the same order.
 
-    convert: function(id) -> dataset.Outcome. Raises DataError; what was begun is then left to
-    `files.remove_temporaries`.
+    Args:
+        tasks: the shards to be written.
+        convert: function(id) -> Outcome.
+        workers: how many processes at most.
+
+    Raises:
+        DataError: a conversion or the disk fails; what was begun is left to `files.remove_temporaries`.
     """
     left, disk = iter(range(len(tasks))), _Disk()
     shards: Dict[int, Shard] = {}
@@ -105,7 +110,11 @@ class _Disk:
         self._threads.append(thread)
 
     def wait(self) -> None:
-        """Returns when all are. Raises DataError."""
+        """Returns when all are.
+
+        Raises:
+            DataError: one cannot be written.
+        """
         for thread in self._threads:
             thread.join()
         if self._errors:
