@@ -10,7 +10,7 @@ _MASK_TYPES = {0: "numerical", 1: "numerical", 2: "png"}  # object_detection/pro
 
 
 class Facts(NamedTuple):
-    """None where the config does not say. resize: as examples.Rules.resize. masks: "png", "numerical" or None."""
+    """None where the config does not say. resize: as example_rules.Rules.resize. masks: "png", "numerical" or None."""
 
     num_classes: Optional[int]
     label_map: Optional[str]

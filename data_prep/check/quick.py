@@ -1,6 +1,6 @@
 """Is a prepared dataset folder fit for training? The answer before TensorFlow builds anything.
 
-`scan` is the thorough form, for any TFRecords; both judge a record by `examples.problems`.
+`scan` is the thorough form, for any TFRecords; both judge a record by `example_rules.problems`.
 """
 
 import fnmatch

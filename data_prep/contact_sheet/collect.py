@@ -1,6 +1,6 @@
 """`python -m data_prep show`: reads any TFRecords once, chooses images, counts classes and box sizes.
 
-`contact_sheet` draws what is gathered here.
+`draw` draws what is gathered here.
 """
 
 import collections

@@ -231,7 +231,7 @@ def _read(path, digest):
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is no JSON ({error}).", "Export it again.") from error
+        raise DataError(f"{path} is not valid JSON ({error}).", "Export it again.") from error
     if not isinstance(content, dict) or not all(_dicts(content.get(key)) for key in _KEYS):
         raise DataError(
             f"{path} is no COCO instances file: {', '.join(_KEYS)} have to be lists of objects.",

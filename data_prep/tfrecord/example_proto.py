@@ -1,4 +1,4 @@
-"""The message tf.train.Example, for those who read it, without TensorFlow; `records.encode` writes it.
+"""The message tf.train.Example, for those who read it, without TensorFlow; `codec.encode` writes it.
 
 It is built from a descriptor in a pool of its own, so that TensorFlow can be imported later in the same process
 and register the same names.

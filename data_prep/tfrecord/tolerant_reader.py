@@ -1,11 +1,11 @@
-"""Any TFRecord file read to its end, whatever is wrong in it; `records.read` stops at the first damage instead."""
+"""Any TFRecord file read to its end, whatever is wrong in it; `codec.read` stops at the first damage instead."""
 
 import os
 from typing import Any, Iterator, NamedTuple, Optional
 
 from data_prep.tfrecord import codec
 
-# Damages, as `findings.KINDS` names them.
+# Damages, as `check.problems.KINDS` names them.
 CHECKSUM, BROKEN_LENGTH, CUT_OFF = "checksum", "broken-length", "cut-off"
 
 _SNIFF_BYTES = 512

@@ -35,7 +35,7 @@ _ROWS_SHOWN = 100
 class Outcome(NamedTuple):
     """What a format module made of one image.
 
-    features: for `records.encode`, or None when the image is skipped, and then `skipped` says why.
+    features: for `codec.encode`, or None when the image is skipped, and then `skipped` says why.
     forgiven: the skip is a known gap of the dataset, which the limit on skipped images does not count.
     labels: class id of each box. notes: (kind, text) of what was changed: "reencoded", "clipped box",
     "rejected box". source_sha256: of the image file. size: width and height of the image written.
