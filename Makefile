@@ -1,7 +1,7 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
 .PHONY: help train eval report preflight diff export detect mini-pets pets-tfrecord tensorboard setup
-.PHONY: test test-fast test-full test-faults test-api test-image smoke lock pin-base sbom clean
+.PHONY: lint test test-fast test-full test-faults test-api test-image smoke lock pin-base sbom clean
 
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m launcher
@@ -24,7 +24,7 @@ diff:  ## say what tells two runs apart (RUN_A=, RUN_B=)
 export:  ## write a trained model as frozen graph, SavedModel and TFLite (RUN_DIR=, CHECKPOINT=, OUT=)
 	@$(LAUNCH) export $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") $(if $(OUT),--out "$(OUT)")
 
-detect:  ## draw what an export finds on pictures (MODEL=RUN/export/STEP IMAGES="a.jpg b.jpg", OUT=, MIN_SCORE=)
+detect:  ## draw what an export finds on images (MODEL=RUN/export/STEP IMAGES="a.jpg b.jpg", OUT=, MIN_SCORE=)
 	@$(LAUNCH) detect --model "$(MODEL)" --out "$(or $(OUT),detections)" --min-score $(or $(MIN_SCORE),0.5) $(IMAGES)
 
 preflight:  ## say in seconds whether a training can work here, and what to do where not
@@ -42,10 +42,13 @@ tensorboard:  ## show the curves of all runs on http://127.0.0.1:6006
 setup:  ## prepare the place where training runs, without training
 	@$(LAUNCH) setup
 
-test:  ## all tests but the long ones and those of the image (up to 15 minutes)
+lint:  ## ruff, mypy, shellcheck, hadolint and actionlint on everything (half a minute)
+	@$(LAUNCH) lint
+
+test: lint  ## `make lint`, and all tests but the long ones and those of the image (up to 15 minutes)
 	@$(LAUNCH) pytest -m "not long and not image"
 
-test-fast:  ## the tests that neither train nor load TensorFlow (3 minutes)
+test-fast: lint  ## `make lint`, and the tests that neither train nor load TensorFlow (3 minutes)
 	@$(LAUNCH) pytest -m "not tensorflow and not training and not long and not image"
 
 test-full: test  ## `make test`, then the long tests (up to 45 minutes)
@@ -63,14 +66,14 @@ test-image:  ## the tests of the Docker image, where an engine answers
 smoke:  ## hold both trainers to their promises on all GPUs, or on two virtual CPU devices (8 minutes; runs/smoke)
 	@$(PYTHON) -m benchmarks.smoke $(if $(OUT),--out "$(OUT)")
 
-lock:  ## resolve docker/*.in anew into the locks beside them
-	@$(PYTHON) docker/lock.py
+lock:  ## resolve docker/locks/*.in anew into the locks beside them
+	@$(PYTHON) docker/locks/lock.py
 
 pin-base:  ## ask the registry for the digest of BASE_IMAGE and write it to .env
 	@$(LAUNCH) pin-base
 
 sbom:  ## print what the image adds to its base, as CycloneDX JSON (BASE_PYTHON=3.8 for NVIDIA's)
-	@$(PYTHON) docker/sbom.py --python $(or $(BASE_PYTHON),3.6)
+	@PYTHONPATH=. $(PYTHON) docker/supply_chain/sbom.py --python $(or $(BASE_PYTHON),3.6)
 
 clean:  ## remove the environment and caches; runs/ and data/ stay
-	@rm -rf .venv .pytest_cache .hypothesis && find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis && find . -name __pycache__ -type d -prune -exec rm -rf {} +

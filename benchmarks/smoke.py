@@ -23,7 +23,8 @@ import threading
 import time
 from typing import NamedTuple, Optional
 
-from launcher import files, host
+from common import files
+from launcher import host
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TRAINERS = ("mirrored", "clone")
@@ -184,7 +185,7 @@ def judge(trainer, count, kind, steps, first, second, one, floor):
         ),
         Check(
             trainer,
-            "evaluates every picture",
+            "evaluates every image",
             bool(last) and last["images"] == last["images_expected"] > 0,
             "{} of {} at step {}".format(last.get("images"), last.get("images_expected"), last.get("step")),
         ),
@@ -316,8 +317,8 @@ def main():
         "trainers": numbers,
         "checks": [check._asdict() for check in checks],
     }
-    files.write(os.path.join(ROOT, out, "smoke.json"), json.dumps(result, indent=1) + "\n")
-    files.write(os.path.join(ROOT, out, "smoke.md"), markdown(result))
+    files.write_text(os.path.join(ROOT, out, "smoke.json"), json.dumps(result, indent=1) + "\n")
+    files.write_text(os.path.join(ROOT, out, "smoke.md"), markdown(result))
     print(markdown(result) + f"Written: {out}/smoke.json, {out}/smoke.md; logs beside them.")
     return 0 if result["passed"] else 1
 

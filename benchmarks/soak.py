@@ -4,7 +4,7 @@
 
 Prints, for each trainer, the resident memory of all its processes when SETTLED steps are done, and at the end, and
 fails where that grew by more than LIMIT. The model is small so that steps are many: what leaks leaks by step, by
-checkpoint and by picture, whatever the model. Checkpoints are saved every 500 steps.
+checkpoint and by image, whatever the model. Checkpoints are saved every 500 steps.
 """
 
 import argparse

@@ -48,23 +48,35 @@ def remove_temporaries(folder: str) -> None:
                 os.unlink(path)
 
 
-def write(path: str, data: bytes) -> None:
-    """Write bytes to path: temporary name, flushed to the disk, renamed. What fails leaves nothing behind."""
+def write(path: str, data: bytes, durable: bool = True) -> None:
+    """Write bytes under a temporary name, flushed to the disk, then renamed. What fails leaves nothing behind.
+
+    Args:
+        path: the file.
+        data: what it will hold.
+        durable: False does not wait for the disk, for what means nothing after the machine went down.
+    """
     try:
-        os.replace(write_temporary(path, data), path)
+        os.replace(write_temporary(path, data, durable), path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary(path))
         raise
 
 
-def write_temporary(path: str, data: bytes) -> str:
+def write_text(path: str, text: str) -> None:
+    """As `write`, of text in UTF-8."""
+    write(path, text.encode("utf-8"))
+
+
+def write_temporary(path: str, data: bytes, durable: bool = True) -> str:
     """Write bytes under path's temporary name, flushed to the disk; return that name."""
     unfinished = temporary(path)
     with open(unfinished, "wb") as file:
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            os.fsync(file.fileno())
     return unfinished
 
 

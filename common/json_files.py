@@ -21,5 +21,5 @@ def read_json(path, cure="Move it away, or take it from a backup."):
             return json.load(source)
     except FileNotFoundError:
         return None
-    except ValueError:  # of json, or of text that is no UTF-8
-        raise Refused(f"{path} is damaged: it is no JSON.", cure, PREFLIGHT_FAILED)
+    except ValueError as error:  # of json, or of text that is no UTF-8
+        raise Refused(f"{path} is damaged: it is not valid JSON.", cure, PREFLIGHT_FAILED) from error

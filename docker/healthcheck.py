@@ -9,14 +9,18 @@ import os
 import sys
 import tempfile
 import time
+from typing import Tuple
 
 
-def judge(path, now):
-    """Returns (healthy, line) for a health file.
+def judge(path: str, now: float) -> Tuple[bool, str]:
+    """Judges a health file.
 
     Args:
-      path: the file that tfod_train/process/health.py writes: phase, at (unix seconds), fresh_for_secs.
-      now: unix seconds.
+        path: the file that tfod_train/process/health.py writes: phase, at (unix seconds), fresh_for_secs.
+        now: unix seconds.
+
+    Returns:
+        (healthy, line): the line is what people are shown.
     """
     try:
         with open(path) as file:

@@ -6,6 +6,7 @@ Runs at the end of the image's build and again in its tests.
 import importlib
 import sys
 import warnings
+from typing import List
 
 WITHOUT_TENSORFLOW = [
     "numpy",
@@ -16,6 +17,7 @@ WITHOUT_TENSORFLOW = [
     "pycocotools.coco",
     "pycocotools.mask",
     "google_crc32c",
+    "jinja2",
     "pydantic",
     "psutil",
     "pynvml",
@@ -39,21 +41,22 @@ MODULES = WITHOUT_TENSORFLOW + [
 ]
 
 
-def misplaced():
+def misplaced() -> List[str]:
     """Modules that came from the base and not from us, as `google.protobuf` does where paths are wrong."""
     names = ["PIL", "lxml", "six"]
-    # On Python 3.8 these are NVIDIA's, beside its TensorFlow (FROM_BASE in docker/lock.py).
+    # On Python 3.8 these are NVIDIA's, beside its TensorFlow (FROM_BASE in docker/locks/lock.py).
     names += ["numpy", "google.protobuf"] if sys.version_info < (3, 8) else []
-    return [name for name in names if not sys.modules[name].__file__.startswith(sys.prefix)]
+    return [name for name in names if not (sys.modules[name].__file__ or "").startswith(sys.prefix)]
 
 
-def main():
+def main() -> None:
+    """Imports all; ends with a sentence where one came from the base."""
     # TensorFlow 1.15 says six times at import that numpy will change one day.
     warnings.simplefilter("ignore", FutureWarning)
     for name in MODULES:
         importlib.import_module(name)
     if misplaced():
-        sys.exit("Not imported from {}, but from the base: {}.".format(sys.prefix, ", ".join(misplaced())))
+        sys.exit(f"Not imported from {sys.prefix}, but from the base: {', '.join(misplaced())}.")
     print(f"{len(MODULES)} modules import.")
 
 

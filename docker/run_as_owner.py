@@ -8,22 +8,15 @@ user of the host who made the clone, with nothing to configure.
 import os
 import re
 import sys
+from typing import List, Mapping, Optional, Set
+
+from common.commands import COMMANDS, RUNS
+from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED
 
 ENTRYPOINT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "entrypoint.py")
-RUNS = "/runs"
-
-# command: the folder it writes. No more than that is asked for: to train, data may be read-only.
-WRITES = {"train": RUNS, "eval": RUNS, "preflight": RUNS, "export": RUNS, "report": RUNS, "data": "/data"}
-
-# command: what its --out is where none is given; None for a folder that is always the host's.
-OUT = {"export": None, "data": None, "detect": "detections"}
-
-# As in the table of exit codes.
-SETTINGS_REFUSED = 2
-PREFLIGHT_FAILED = 3
 
 
-def become_owner(folder):
+def become_owner(folder: str) -> None:
     """Gives up root for the owner of `folder`; any other user, and a folder of root's, change nothing."""
     if os.getuid() != 0:
         return
@@ -36,50 +29,62 @@ def become_owner(folder):
     os.setuid(owner.st_uid)
 
 
-def refusal(command):
+def written_by(command: Optional[str]) -> Optional[str]:
+    """The folder that a command writes. No more than that is asked for: to train, data may be read-only."""
+    return COMMANDS[command].writes if command in COMMANDS else None
+
+
+def takes_out(command: str) -> bool:
+    return command in COMMANDS and COMMANDS[command].has_out
+
+
+def refusal(command: Optional[str]) -> Optional[str]:
     """What is wrong and what to do, when this user cannot write what `command` writes; else None."""
-    folder = WRITES.get(command)
+    folder = written_by(command)
     if folder is None or os.access(folder, os.W_OK | os.X_OK):
         return None
     owner = os.stat(folder)
     user, group = os.getuid(), os.getgid()
     # The host's folder has the container's name, without the slash: compose.yaml mounts ./runs and ./data.
     return (
-        f"{folder} cannot be written: it belongs to user {owner.st_uid}:{owner.st_gid}, and this runs as {user}:{group}.\n"
+        f"{folder} cannot be written: it belongs to user {owner.st_uid}:{owner.st_gid}, "
+        f"and this runs as {user}:{group}.\n"
         f"Give it to the user on the host, `sudo chown -R {user}:{group} {folder[1:]}`, and mount it without `ro`."
     )
 
 
-def lost(command, environ):
+def lost(command: Optional[str], environ: Mapping[str, str]) -> Optional[str]:
     """Two sentences when RUN_DIR is in no folder of the host's, and its results would go with the container."""
     run_dir = environ.get("RUN_DIR")
-    if WRITES.get(command) != RUNS or not run_dir:
+    if written_by(command) != RUNS or not run_dir:
         return None
     if os.path.realpath(run_dir).startswith(RUNS + os.sep):
         return None
+    name = os.path.basename(run_dir.rstrip("/")) or "NAME"
     return (
-        "RUN_DIR={} is outside of runs/, and would be lost with the container.\n"
-        "Name a folder in it, RUN_DIR=runs/{}, or train without Docker: RUN_IN=venv."
-    ).format(run_dir, os.path.basename(run_dir.rstrip("/")) or "NAME")
+        f"RUN_DIR={run_dir} is outside of runs/, and would be lost with the container.\n"
+        f"Name a folder in it, RUN_DIR=runs/{name}, or train without Docker: RUN_IN=venv."
+    )
 
 
-def lost_out(arguments):
+def lost_out(arguments: List[str]) -> Optional[str]:
     """Two sentences when --out is in no folder of the host's; else None."""
     command, options = arguments[:1], arguments[1:]
-    if not command or command[0] not in OUT or "--help" in options or "-h" in options:
+    if not command or not takes_out(command[0]) or "--help" in options or "-h" in options:
         return None
     given = [value for option, value in zip(options, options[1:]) if option == "--out"]
     given += [option.partition("=")[2] for option in options if option.startswith("--out=")]
-    out = given[-1] if given else OUT[command[0]]
+    out = given[-1] if given else COMMANDS[command[0]].default_out
     if out is None or of_the_host(out):
         return None
+    folder = "data" if command[0] == "data" else "runs"
     return (
-        "--out {} is in no folder of the host's, and would be lost with the container.\n"
-        "Name one in {}/, or mount one with --volume."
-    ).format(out, "data" if command[0] == "data" else "runs")
+        f"--out {out} is in no folder of the host's, and would be lost with the container.\n"
+        f"Name one in {folder}/, or mount one with --volume."
+    )
 
 
-def of_the_host(path):
+def of_the_host(path: str) -> bool:
     """Whether something is mounted at a path or above it; not /tmp, which is in memory."""
     path, mounted = os.path.realpath(path), mount_points()
     while path != os.sep and path not in mounted:
@@ -87,30 +92,31 @@ def of_the_host(path):
     return path not in (os.sep, "/tmp")
 
 
-def mount_points(table="/proc/self/mountinfo"):
+def mount_points(table: str = "/proc/self/mountinfo") -> Set[str]:
     """The folders at which something is mounted (proc(5)). os.path.ismount misses a folder of the same file system."""
     with open(table) as file:
         return {re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), line.split()[4]) for line in file}
 
 
-def device(environ):
+def device(environ: Mapping[str, str]) -> str:
     """DEVICE for the command: what is set, else `cpu` when the container was given no GPU on purpose."""
     if environ.get("DEVICE"):
         return environ["DEVICE"]
     return "cpu" if environ.get("NVIDIA_VISIBLE_DEVICES") in ("none", "void") else ""
 
 
-def command_line(arguments, environ):
+def command_line(arguments: List[str], environ: Mapping[str, str]) -> List[str]:
     """The program for the container's arguments: TensorBoard's own, for all else entrypoint.py."""
     if arguments[:1] == ["tensorboard"]:
         return [sys.executable, "-m", "tensorboard.main"] + arguments[1:]
-    # PETS_DIR says that the host's folder of raw pictures is mounted, and where.
+    # PETS_DIR says that the host's folder of raw images is mounted, and where.
     if arguments == ["data", "pets"] and environ.get("PETS_DIR"):
         arguments = arguments + ["--source", environ["PETS_DIR"]]
     return [sys.executable, ENTRYPOINT] + arguments
 
 
-def main(arguments):
+def main(arguments: List[str]) -> int:
+    """Becomes the command; returns an exit code only where it is refused."""
     become_owner(RUNS)
     command = arguments[0] if arguments else None
     problem = lost(command, os.environ) or lost_out(arguments)
@@ -122,8 +128,8 @@ def main(arguments):
         print(problem, file=sys.stderr)
         return PREFLIGHT_FAILED
     environ = dict(os.environ, DEVICE=device(os.environ))
-    command = command_line(arguments, os.environ)
-    os.execve(command[0], command, environ)
+    program = command_line(arguments, os.environ)
+    os.execve(program[0], program, environ)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,16 @@
 The command then takes this process's place, so that signals reach it and its exit code is the one people see.
 """
 
-import difflib
 import os
 import re
 import signal
 import subprocess
 import sys
 
+from common.commands import COMMANDS
+from common.text import did_you_mean, nearest
 from launcher import LaunchError, environment, host, pin_base, say, where
+from tfod_train import __version__
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 IMAGE = "tfod-train"  # as compose.yaml calls it
@@ -18,36 +20,16 @@ BUILD_LOG = os.path.join("runs", "docker-build.log")
 DATASETS = ("mini-pets", "pets")
 NEED_DATA = ("train", "eval")
 
-USAGE = """\
-usage: python3 -m launcher COMMAND
-
-  setup [--tests]   prepare the place to run in; --tests: the virtual environment that the tests use
-  train             train, then evaluate (settings are variables: docs/settings.md)
-  eval              evaluate the checkpoints of a run
-  export [ARGS]     write the files of a trained model (entrypoint.py export --help)
-  detect ARGS       draw what an export finds on pictures (entrypoint.py detect --help)
-  report            write a run's page, report.html, anew
-  diff RUN_A RUN_B  say what tells two runs apart
-  preflight         say whether a training can work here
-  data NAME         prepare the dataset mini-pets or pets (PETS_DIR: a folder with the pictures)
-  tensorboard       show the curves of runs/ on 127.0.0.1:6006
-  python ARGS...    run the virtual environment's Python
-  pytest ARGS...    run tests in the virtual environment
-  pin-base          ask the registry for the digest of BASE_IMAGE and write it to .env
-  image-tests DIR   test the image; DIR/engine-up and DIR/base-image start an engine where none answers
-
-RUN_IN=docker or RUN_IN=venv says where; otherwise it is found out."""
-
 
 def main(argv, environ):
     if not argv or argv[0] in ("-h", "--help", "help"):
-        say(USAGE)
+        say(usage())
         return 0
     name, arguments = argv[0], argv[1:]
-    if name not in COMMANDS:
-        near = difflib.get_close_matches(name, COMMANDS, n=1)
-        raise LaunchError(f"There is no command {name}.", f"Did you mean {near[0]}?" if near else USAGE, code=2)
-    return COMMANDS[name](arguments, environ)
+    known = list(OWN) + list(COMMANDS)
+    if name not in known:
+        raise LaunchError(f"There is no command {name}.", did_you_mean(name, known, usage()), code=2)
+    return run(name, arguments, environ)
 
 
 def setup(arguments, environ):
@@ -55,7 +37,7 @@ def setup(arguments, environ):
         what = "setup does not take {}.".format(" ".join(arguments))
         raise LaunchError(what, "It takes --tests or nothing.", code=2)
     if arguments:
-        environment.ensure(ROOT, environ, tests=True)
+        environment.ensure(ROOT, environ, "test")
         say("The environment of the tests is ready.")
         return 0
     place = find_place(environ, gpus=None)
@@ -69,20 +51,8 @@ def setup(arguments, environ):
     return 0
 
 
-def train(arguments, environ):
-    return run_entrypoint("train", arguments, environ)
-
-
-def evaluate(arguments, environ):
-    return run_entrypoint("eval", arguments, environ)
-
-
-def preflight(arguments, environ):
-    return run_entrypoint("preflight", arguments, environ)
-
-
-def run_entrypoint(command, arguments, environ):
-    """Runs `entrypoint.py train`, `eval` or `preflight` on the devices there are."""
+def run_on_devices(command, arguments, environ):
+    """Runs a command that chooses devices (`train`, `eval`, `preflight`) on those there are."""
     if arguments:
         raise LaunchError(
             "{} takes no arguments, and got {}.".format(command, " ".join(arguments)),
@@ -104,18 +74,6 @@ def run_entrypoint(command, arguments, environ):
     if place.kind == "docker":
         return in_container(environ, [command])
     return in_environment(environ, ["entrypoint.py", command])
-
-
-def report(arguments, environ):
-    return run_without_devices("report", arguments, environ)
-
-
-def diff(arguments, environ):
-    return run_without_devices("diff", arguments, environ)
-
-
-def export(arguments, environ):
-    return run_without_devices("export", arguments, environ)
 
 
 def run_without_devices(command, arguments, environ):
@@ -187,7 +145,16 @@ def python(arguments, environ):
 
 
 def pytest(arguments, environ):
-    return in_environment(environ, ["-m", "pytest"] + arguments, tests=True)
+    return in_environment(environ, ["-m", "pytest"] + arguments, "test")
+
+
+def lint(arguments, environ):
+    """Runs the checks of launcher/lint.py, all or those named."""
+    environment.ensure(ROOT, environ, "lint")
+    if environment.minor_version(ROOT) == "3.6":
+        say("make lint needs Python 3.7 or newer, and .venv has Python 3.6: nothing was checked.")
+        return 0
+    return in_environment(environ, ["-m", "launcher.lint"] + arguments, "lint")
 
 
 def image_tests(arguments, environ):
@@ -218,22 +185,38 @@ def write_pin(arguments, environ):
     return 0
 
 
-COMMANDS = {
-    "setup": setup,
-    "train": train,
-    "eval": evaluate,
-    "preflight": preflight,
-    "report": report,
-    "diff": diff,
-    "export": export,
-    "detect": detect,
-    "data": data,
-    "tensorboard": tensorboard,
-    "python": python,
-    "pytest": pytest,
-    "pin-base": write_pin,
-    "image-tests": image_tests,
+# Those of the launcher alone, and the two of the project's commands that need more here than to be run.
+OWN = {
+    "setup": (setup, "prepare the place to run in; --tests: the virtual environment that the tests use"),
+    "detect": (detect, COMMANDS["detect"].text),
+    "data": (data, "prepare the dataset mini-pets or pets (PETS_DIR: a folder with the images)"),
+    "tensorboard": (tensorboard, "show the curves of runs/ on 127.0.0.1:6006"),
+    "python": (python, "run the virtual environment's Python"),
+    "pytest": (pytest, "run tests in the virtual environment"),
+    "lint": (lint, "run the checks of launcher/lint.py in the virtual environment"),
+    "pin-base": (write_pin, "ask the registry for the digest of BASE_IMAGE and write it to .env"),
+    "image-tests": (
+        image_tests,
+        "DIR: test the image; DIR/engine-up and DIR/base-image start an engine where none answers",
+    ),
 }
+
+
+def usage():
+    texts = dict(
+        {name: command.text for name, command in COMMANDS.items()}, **{name: own[1] for name, own in OWN.items()}
+    )
+    lines = ["usage: python3 -m launcher COMMAND", ""] + [f"  {name:<12} {texts[name]}" for name in sorted(texts)]
+    return "\n".join(lines + ["", "RUN_IN=docker or RUN_IN=venv says where; otherwise it is found out."])
+
+
+def run(name, arguments, environ):
+    """Runs a command; returns its exit code, or becomes it."""
+    if name in OWN:
+        return OWN[name][0](arguments, environ)
+    if COMMANDS[name].devices:
+        return run_on_devices(name, arguments, environ)
+    return run_without_devices(name, arguments, environ)
 
 
 def find_place(environ, gpus, command=None):
@@ -257,9 +240,9 @@ def find_place(environ, gpus, command=None):
     return where.choose(environ.get("RUN_IN"), docker_problem, venv_problem)
 
 
-def in_environment(environ, arguments, tests=False):
+def in_environment(environ, arguments, extra=None):
     """Becomes the environment's Python, in the repository's folder."""
-    executable = environment.ensure(ROOT, environ, tests)
+    executable = environment.ensure(ROOT, environ, extra)
     environ = dict(environ)
     if environ.pop("PYTHONPATH", None):
         # It comes before site-packages: a checkout of the API in it would hide the patched one.
@@ -295,32 +278,35 @@ def nearly_settings(environ):
     for name, pattern in (("compose.yaml", r"^ +([A-Z][A-Z_]+):"), (".env.example", r"^#([A-Z][A-Z_]+)=")):
         with open(os.path.join(ROOT, name)) as source:
             known.update(re.findall(pattern, source.read(), flags=re.MULTILINE))
-    return [
-        name
-        for name in sorted(environ)
-        if name not in known and difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
-    ]
+    return [name for name in sorted(environ) if name not in known and nearest(name.upper(), known, cutoff=0.85)]
 
 
 def with_clone(environ):
     """`environ` with what compose.yaml cannot know: UID and GID, which shells do not export, as results belong to
-    the user; and the commit of this clone, which the image remembers."""
+    the user; and the commit and the version of this clone, which the image remembers."""
     environ = dict(environ)
     environ.setdefault("CODE_COMMIT", host.commit(ROOT))
+    environ["CODE_VERSION"] = __version__
     environ.setdefault("UID", str(os.getuid()))
     environ.setdefault("GID", str(os.getgid()))
     return environ
 
 
 def build_image(environ):
-    """`docker compose build`, silent unless it fails: most of the time everything is in the cache."""
+    """`docker compose build`, silent unless it fails: most of the time everything is in the cache.
+
+    The image is named after its version too. Not by `tags` in compose.yaml, which would give this name to an image of
+    another name as well.
+    """
     path = os.path.join(ROOT, BUILD_LOG)
     say(f"Building the image (a few minutes the first time; details in {BUILD_LOG}).")
+    commands = (["docker", "compose", "build"], ["docker", "tag", IMAGE, f"{IMAGE}:{__version__}"])
     with open(path, "wb") as log:
-        code = subprocess.call(
-            ["docker", "compose", "build"], cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT
+        failed = any(
+            subprocess.call(command, cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT)
+            for command in commands
         )
-    if code:
+    if failed:
         raise LaunchError(
             f"The image could not be built; the last lines of {BUILD_LOG}:\n{environment.last_lines(path)}",
             "Correct what they name and run it again, or go without Docker: RUN_IN=venv.",

@@ -12,8 +12,10 @@ import os
 import shutil
 import subprocess
 import time
+from typing import Mapping, Optional
 
-from launcher import LaunchError, files, host, say, where
+from common import files
+from launcher import LaunchError, host, say, where
 
 # Part of the stamp: raise it when the way of installing changes, so that old environments are made anew.
 RECIPE = 1
@@ -21,36 +23,44 @@ SPACE_NEEDED = 3 * 10**9
 LOG_LINES_SHOWN = 15
 KEPT_WHEN_EMPTIED = ("lock", "install.log")
 
+# Locks that are installed only where they are needed, and the lines that say so.
+EXTRAS = {"test": "Packages of the tests", "lint": "Tools of make lint"}
+
 # Both import what their package compiled, and the second also proves that the patched API is found.
 SMOKE_TEST = "import pycocotools.mask, tensorflow, object_detection.model_lib"
 
 
-def ensure(root, environ, tests=False):
+def ensure(root: str, environ: Mapping[str, str], extra: Optional[str] = None) -> str:
     """Makes the environment under `root` where it is missing or out of date.
 
     Args:
-      root: the repository's folder.
-      environ: the user's environment (pip's own variables and configuration stay in force).
-      tests: also install the packages that only the tests need.
+        root: the repository's folder.
+        environ: the user's environment (pip's own variables and configuration stay in force).
+        extra: one of EXTRAS, whose packages are installed too. "lint" has none on Python 3.6.
     Returns:
-      The path of the environment's Python.
+        The path of the environment's Python.
     Raises:
-      LaunchError: code 3, with the last lines of the log when an install step failed.
+        LaunchError: code 3, with the last lines of the log when an install step failed.
     """
     python = os.path.join(root, ".venv", "bin", "python")
-    if _missing(root, tests):
+    if _missing(root, extra):
         os.makedirs(os.path.join(root, ".venv"), exist_ok=True)
         with _alone(root) as lock:
             # Asked again: the one we waited for may have done it.
-            missing = _missing(root, tests)
+            missing = _missing(root, extra)
             if missing:
                 _make(root, environ, missing, lock)
     return python
 
 
-def is_current(root, tests=False):
+def is_current(root: str) -> bool:
     """Whether `ensure` would have nothing to do."""
-    return not _missing(root, tests)
+    return not _missing(root)
+
+
+def minor_version(root: str) -> str:
+    """The Python of the environment that `ensure` made, "3.7"."""
+    return _read_stamp(root)["minor"]
 
 
 def _make(root, environ, missing, lock):
@@ -73,9 +83,10 @@ def _make(root, environ, missing, lock):
         if "api" in missing:
             _install_api(root, stages, minor)
             _stamp(root, api=_api_hash(root))
-        if "tests" in missing:
-            _pip(root, stages, "Packages of the tests", ["test"], minor)
-            _stamp(root, tests=_locks_hash(root, ["test"], minor))
+        for extra in sorted(missing.intersection(EXTRAS)):
+            if _has_lock(extra, minor):
+                _pip(root, stages, EXTRAS[extra], [extra], minor)
+                _stamp(root, **{extra: _locks_hash(root, [extra], minor)})
     say(f"Done in {time.time() - started:.0f} s.")
 
 
@@ -122,7 +133,7 @@ def _install_api(root, stages, minor):
     os.rename(new, api)
     # A path relative to site-packages, so that the clone can be moved.
     pth = os.path.join(_site_packages(root, minor), "object_detection_api.pth")
-    files.write(pth, os.path.relpath(api, os.path.dirname(pth)) + "\n")
+    files.write_text(pth, os.path.relpath(api, os.path.dirname(pth)) + "\n")
     stages.run("Compiling it", [stages.python, "-m", "compileall", "-q", "-j", "0", api], accept=(0, 1))
     stages.run("First import", [stages.python, "-c", SMOKE_TEST], cwd=root)
 
@@ -177,23 +188,28 @@ class Stages:
         say(f"{time.time() - started:4.0f} s")
 
 
-def _missing(root, tests):
-    """Which layers of "packages", "api" and "tests" are missing or out of date."""
+def _missing(root, extra=None):
+    """Which layers are missing or out of date: of "packages", "api" and the one of EXTRAS that is asked for."""
     stamp = _read_stamp(root)
     minor = stamp.get("minor")
     usable = minor and os.access(os.path.join(root, ".venv", "bin", "python"), os.X_OK)
     if not usable or stamp.get("packages") != _packages_hash(root, minor):
-        return {"packages", "api"} | ({"tests"} if tests else set())
+        return {"packages", "api"} | ({extra} if extra else set())
     missing = set()
     if stamp.get("api") != _api_hash(root):
         missing.add("api")
-    if tests and stamp.get("tests") != _locks_hash(root, ["test"], minor):
-        missing.add("tests")
+    if extra and _has_lock(extra, minor) and stamp.get(extra) != _locks_hash(root, [extra], minor):
+        missing.add(extra)
     return missing
 
 
 def _packages_hash(root, minor):
     return _locks_hash(root, ["build", "tensorflow", "requirements"], minor)
+
+
+def _has_lock(extra, minor):
+    """Nothing that `make lint` runs is for Python 3.6; every other lock has to be there."""
+    return (extra, minor) != ("lint", "3.6")
 
 
 def _locks_hash(root, names, minor):
@@ -203,9 +219,9 @@ def _locks_hash(root, names, minor):
 def _api_hash(root):
     """Covers every source and data file of the patches, so that editing one makes the API anew."""
     paths = []
-    for folder, folders, files in os.walk(os.path.join(root, "object_detection_patches")):
+    for folder, folders, found in os.walk(os.path.join(root, "object_detection_patches")):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
-        paths += [os.path.join(folder, name) for name in sorted(files) if not name.endswith(".pyc")]
+        paths += [os.path.join(folder, name) for name in sorted(found) if not name.endswith(".pyc")]
     return _hash_files(root, paths)
 
 
@@ -219,14 +235,14 @@ def _hash_files(root, paths):
             raise LaunchError(
                 f"{os.path.relpath(path, root)} is missing, and the environment is made from it.",
                 f"Restore it: git checkout -- {os.path.relpath(path, root)}",
-            )
+            ) from None
         digest.update(f"{os.path.relpath(path, root)} {len(content)}\n".encode("utf-8"))
         digest.update(content)
     return digest.hexdigest()
 
 
 def _lock_path(root, name, minor):
-    return os.path.join(root, "docker", f"{name}-{minor}.lock")
+    return os.path.join(root, "docker", "locks", f"{name}-{minor}.lock")
 
 
 def _site_packages(root, minor):
@@ -253,7 +269,7 @@ def _read_stamp(root):
 def _stamp(root, **layers):
     stamp = _read_stamp(root)
     stamp.update(layers)
-    files.write(_stamp_path(root), json.dumps(stamp, indent=1, sort_keys=True) + "\n")
+    files.write_text(_stamp_path(root), json.dumps(stamp, indent=1, sort_keys=True) + "\n")
 
 
 def _empty(venv):

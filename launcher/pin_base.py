@@ -14,7 +14,8 @@ import urllib.parse
 import urllib.request
 from typing import NamedTuple
 
-from launcher import LaunchError, files
+from common import files
+from launcher import LaunchError
 
 SECONDS = 30
 # An index names the image of each platform; Docker chooses from it, so its digest is the one to pin.
@@ -77,15 +78,15 @@ def digest(reference):
     except urllib.error.HTTPError as error:
         challenge = error.headers.get("WWW-Authenticate") or ""
         if error.code != 401 or not challenge.lower().startswith("bearer "):
-            raise _refused(reference, error.code)
+            raise _refused(reference, error.code) from error
         try:
             body, told = _get(url, {"Accept": KINDS, "Authorization": "Bearer " + _token(challenge)})
         except urllib.error.HTTPError as second:
-            raise _refused(reference, second.code)
+            raise _refused(reference, second.code) from second
         except (OSError, ValueError) as second:
-            raise _silent(reference, second)
+            raise _silent(reference, second) from second
     except (OSError, ValueError) as error:
-        raise _silent(reference, error)
+        raise _silent(reference, error) from error
     computed = "sha256:" + hashlib.sha256(body).hexdigest()
     if told and told != computed:
         raise LaunchError(
@@ -163,6 +164,6 @@ def pin(root, image):
     after = pinned(before, value)
     if after == before:
         return f"BASE_IMAGE={value} is pinned in .env already, and the registry has no newer one."
-    files.write(path, after)
+    files.write_text(path, after)
     moved = f" (it was {reference.digest})" if reference.digest not in ("", found) else ""
     return f"Wrote BASE_IMAGE={value} to .env{moved}."

@@ -1,10 +1,10 @@
 """Where to run, and on which devices: decisions only, made from answers that `host.py` or a test gives."""
 
-import difflib
 import os
 import platform as this_platform
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
+from common.text import nearest
 from launcher import LaunchError
 from tfod_train.devices import gpus
 
@@ -52,10 +52,10 @@ class Place(NamedTuple):
 class DockerAnswer(NamedTuple):
     """What Docker answered; `engine` is None when no engine did, with the reason in `why_not`."""
 
-    engine: str = None
+    engine: Optional[str] = None
     why_not: str = "no Docker engine answers"
     runtimes: tuple = ()
-    compose: tuple = None
+    compose: Optional[tuple] = None
     base_image: str = ""
     base_image_found: bool = False
 
@@ -124,8 +124,8 @@ def choose(run_in, ask_docker, ask_venv):
       LaunchError: code 2 for an unknown RUN_IN, code 3 when the place asked for, or every place, is missing.
     """
     if run_in and run_in not in PLACES:
-        near = difflib.get_close_matches(run_in.lower(), PLACES, n=1, cutoff=0.4)
-        guess = f"Did you mean RUN_IN={near[0]}?" if near else "Set RUN_IN=docker or RUN_IN=venv."
+        near = nearest(run_in.lower(), PLACES, cutoff=0.4)
+        guess = f"Did you mean RUN_IN={near}?" if near else "Set RUN_IN=docker or RUN_IN=venv."
         raise LaunchError(f"RUN_IN={run_in} is not a place to run in.", guess + " Left out, it is found out.", code=2)
     if run_in == "venv":
         problem = ask_venv()
@@ -168,7 +168,7 @@ def mounted(arguments, root):
     """The arguments of `detect` with absolute paths, and the options that show a container the same paths.
 
     Args:
-      arguments: as the user wrote them; what is no option's value is a picture.
+      arguments: as the user wrote them; what is no option's value is an image.
       root: the folder that relative paths start from.
     Returns:
       (arguments, options): the folder of --out is made, by the user who is going to own it.

@@ -1,21 +1,29 @@
-"""The command line: fetch, verify, apply, list and diff."""
+"""The command line: fetch, verify, apply, list, diff and docs."""
 
 import argparse
-import importlib
+import itertools
 import os
 import shutil
 import signal
 import sys
 import textwrap
+from typing import Callable, Sequence
 
-import object_detection_patches
-from object_detection_patches import source, tree
+from object_detection_patches import page, source, tree
 from object_detection_patches.errors import Refused, SourceError
+from object_detection_patches.patch import Patch
 
 
-def main(arguments):
-    """Runs one command. Returns the exit code: 0 done, 2 a wrong command, 3 a tree or package that is not
-    right, 141 nothing reads the output any more."""
+def main(arguments: Sequence[str]) -> int:
+    """Runs one command.
+
+    Args:
+        arguments: those of the command line, without the program's name.
+
+    Returns:
+        The exit code: 0 done, 2 a wrong command, 3 a tree or package that is not right, 141 nothing reads the output
+        any more.
+    """
     try:
         return _run(arguments)
     except Refused as refused:
@@ -26,16 +34,12 @@ def main(arguments):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
-        print(
-            "error: {}. Correct that and run the same command again.".format(
-                ": ".join(filter(None, (error.filename, error.strerror)))
-            ),
-            file=sys.stderr,
-        )
+        what = ": ".join(str(part) for part in (error.filename, error.strerror) if part)
+        print(f"error: {what}. Correct that and run the same command again.", file=sys.stderr)
         return 3
 
 
-def _run(arguments):
+def _run(arguments: Sequence[str]) -> int:
     try:
         options = _parser().parse_args(arguments)
         return options.run(options)
@@ -43,7 +47,7 @@ def _run(arguments):
         sys.stdout.flush()  # here, where it can be told that it fails
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m object_detection_patches",
         description="Fetch the pinned TensorFlow 1 Object Detection API, check it and patch it.",
@@ -59,24 +63,28 @@ def _parser():
     listing = commands.add_parser("list", help="show the patches")
     listing.add_argument("--why", action="store_true", help="say of each what is wrong, what it does and who met it")
     listing.set_defaults(run=_list)
+    docs = commands.add_parser("docs", help="print docs/patches.md, which is made from the patches")
+    docs.set_defaults(run=_docs)
     return parser
 
 
-def _command(commands, name, run, text):
+def _command(
+    commands: "argparse._SubParsersAction", name: str, run: Callable[[argparse.Namespace], int], text: str
+) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
     command.add_argument("dir", metavar="DIR", help="the folder that holds object_detection, nets, ...")
     command.set_defaults(run=run)
     return command
 
 
-def _choice(command):
+def _choice(command: argparse.ArgumentParser) -> None:
     command.add_argument("--only", metavar="NAME", action="append", default=[], help="this patch alone; repeatable")
     command.add_argument(
         "--without", metavar="NAME", action="append", default=[], help="all patches but this; repeatable"
     )
 
 
-def _fetch(options):
+def _fetch(options: argparse.Namespace) -> int:
     root = options.dir
     if os.path.isdir(root) and os.listdir(root):
         if not os.path.isdir(os.path.join(root, "object_detection")):
@@ -84,9 +92,8 @@ def _fetch(options):
         foreign = tree.verify(root).foreign
         if foreign:
             raise SourceError(
-                "{} is already there and {} of its files are not of the pinned API: {}.".format(
-                    root, len(foreign), ", ".join(foreign[:3])
-                ),
+                f"{root} is already there and {len(foreign)} of its files are not of the pinned API: "
+                f"{', '.join(foreign[:3])}.",
                 "Remove the folder to fetch it again.",
             )
         print(f"{root} already holds {source.PACKAGE} {source.VERSION}")
@@ -96,67 +103,76 @@ def _fetch(options):
     return 0
 
 
-def _verify(options):
+def _verify(options: argparse.Namespace) -> int:
     report = tree.verify(options.dir)
     print(
-        "{}: {} pristine, {} patched, {} patched by another version, {} foreign".format(
-            options.dir, *[len(paths) for paths in report[:4]]
-        )
+        f"{options.dir}: {len(report.pristine)} pristine, {len(report.patched)} patched, "
+        f"{len(report.outdated)} patched by another version, {len(report.foreign)} foreign"
     )
     if report.patches:
         print("patches: " + ", ".join(report.patches))
     for state in ("patched", "outdated", "foreign"):
         for path in getattr(report, state):
             missing = not os.path.exists(os.path.join(options.dir, path))
-            print("{:9} {}".format("missing" if missing else state, path))
+            print(f"{'missing' if missing else state:9} {path}")
     if report.outdated:
         print("Run apply again to bring the outdated files up to date.")
     return 3 if report.foreign else 0
 
 
-def _apply(options):
+def _apply(options: argparse.Namespace) -> int:
     patches = tree.select(options.only, options.without)
     written = tree.apply(options.dir, patches)
     for path in written:
         print(f"wrote {path}")
-    print("{} holds {} patches{}".format(options.dir, len(patches), "" if written else ", as before"))
+    print(f"{options.dir} holds {len(patches)} patches{'' if written else ', as before'}")
     return 0
 
 
-def _diff(options):
+def _diff(options: argparse.Namespace) -> int:
     for line in tree.diff(options.dir, tree.select(options.only, options.without)):
         sys.stdout.buffer.write(line.encode("utf-8", "surrogateescape"))
     return 0
 
 
-def _list(options):
-    patches = [importlib.import_module("object_detection_patches." + name) for name in object_detection_patches.PATCHES]
+def _list(options: argparse.Namespace) -> int:
+    patches = tree.select()
     columns = shutil.get_terminal_size((140, 24)).columns
     if options.why:
         for patch in patches:
-            print(
-                "{}\n{}".format(
-                    patch.NAME, textwrap.fill(patch.WHY, columns, initial_indent="  ", subsequent_indent="  ")
-                )
-            )
-            print("  Files: {}".format(", ".join(patch.FILES + patch.ADDS)))
-            if patch.REPORTS:
-                print("  Reports: {}".format(", ".join(patch.REPORTS)))
-        return 0
-    width = max(len(patch.NAME) for patch in patches) + 2
-    files = max(len(path) for patch in patches for path in patch.FILES + patch.ADDS) + 2
-    cures = max(30, columns - width - files)
-    row = f"{{:{width}}}{{:{files}}}{{}}"
-    print(row.format("NAME", "FILES", "CURES"))
-    for patch in patches:
-        paths = list(patch.FILES + patch.ADDS)
-        lines = textwrap.wrap(patch.CURES, cures)
-        for index in range(max(len(paths), len(lines))):
-            print(
-                row.format(
-                    patch.NAME if index == 0 else "",
-                    paths[index] if index < len(paths) else "",
-                    lines[index] if index < len(lines) else "",
-                ).rstrip()
-            )
+            print(f"{patch.name}\n{_why(patch, columns)}")
+    else:
+        print(_table(patches, columns))
     return 0
+
+
+def _docs(options: argparse.Namespace) -> int:
+    print(page.markdown(tree.select()), end="")
+    return 0
+
+
+def _why(patch: Patch, columns: int) -> str:
+    facts = [
+        ("Symptom", patch.symptom),
+        ("Cause", patch.cause),
+        ("What we do", patch.cure),
+        ("Files", ", ".join(patch.files + patch.adds)),
+        ("Reports", ", ".join(patch.reports)),
+    ]
+    return "\n".join(
+        textwrap.fill(f"{name}: {text}", columns, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        for name, text in facts
+        if text
+    )
+
+
+def _table(patches: Sequence[Patch], columns: int) -> str:
+    name_width = max(len(patch.name) for patch in patches) + 2
+    path_width = max(len(path) for patch in patches for path in patch.files + patch.adds) + 2
+    rows = [("NAME", "FILES", "CURES")]
+    for patch in patches:
+        paths = patch.files + patch.adds
+        lines = textwrap.wrap(patch.symptom, max(30, columns - name_width - path_width))
+        for name, path, line in itertools.zip_longest([patch.name], paths, lines, fillvalue=""):
+            rows.append((name, path, line))
+    return "\n".join(f"{name:{name_width}}{path:{path_width}}{line}".rstrip() for name, path, line in rows)

@@ -4,12 +4,15 @@
 class Refused(Exception):
     """A command changed nothing, because something is not as it must be.
 
-    Attributes: what (is wrong), do (about it), exit_code (2 for a wrong command, 3 for wrong files).
+    Attributes:
+        what: is wrong, a sentence.
+        do: what to do about it, a sentence.
+        exit_code: 2 for a wrong command, 3 for wrong files.
     """
 
     exit_code = 3
 
-    def __init__(self, what, do):
+    def __init__(self, what: str, do: str) -> None:
         super().__init__(f"{what} {do}")
         self.what = what
         self.do = do
@@ -28,14 +31,16 @@ class SourceError(Refused):
 class PatchError(Refused):
     """A construct that a patch edits is not in its file exactly once.
 
-    Attributes, besides those of Refused: patch, file, construct.
+    Attributes:
+        patch: its name.
+        file: the path of the file.
+        construct: what the patch looks for, in words.
     """
 
-    def __init__(self, patch, file, construct, found):
+    def __init__(self, patch: str, file: str, construct: str, found: int) -> None:
+        times = f"{found} times" if found else "nowhere"
         super().__init__(
-            "The patch {} looks for {} in {} and found it {}, so nothing was changed.".format(
-                patch, construct, file, "nowhere" if found == 0 else f"{found} times"
-            ),
+            f"The patch {patch} looks for {construct} in {file} and found it {times}, so nothing was changed.",
             f"Use the API that `fetch` brings, or leave this patch out with --without {patch}.",
         )
         self.patch = patch

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from typing import Dict, Iterator, List, Optional
 
 from object_detection_patches.errors import SourceError
 
@@ -24,12 +25,15 @@ COMMIT = "170c71cc555d458d2c85775bca92f802238e4dab"
 _PURELIB = ".data/purelib/"
 
 
-def fetch(root, wheel=None):
-    """Makes the folder `root` hold the packages of the pinned API, or writes nothing.
+def fetch(root: str, wheel: Optional[str] = None) -> None:
+    """Makes a folder hold the packages of the pinned API, or writes nothing.
 
-    wheel: a file downloaded before, None to download it with pip.
-    Raises SourceError: the wheel has another hash, holds an unsafe path or a changed file, or cannot be
-    downloaded.
+    Args:
+        root: the folder, new or empty.
+        wheel: a file downloaded before, None to download it with pip.
+
+    Raises:
+        SourceError: the wheel has another hash, holds an unsafe path or a changed file, or cannot be downloaded.
     """
     parent = os.path.dirname(os.path.abspath(root))
     os.makedirs(parent, exist_ok=True)
@@ -49,10 +53,15 @@ def fetch(root, wheel=None):
         os.rename(unpacked, root)
 
 
-def unpack(wheel, destination):
-    """Unpacks the pure Python packages of the wheel file into the new folder `destination`.
+def unpack(wheel: str, destination: str) -> None:
+    """Unpacks the pure Python packages of a wheel.
 
-    Raises SourceError: it is not a wheel with such packages, or a path in it leads out of the folder.
+    Args:
+        wheel: the file.
+        destination: a new folder.
+
+    Raises:
+        SourceError: it is not a wheel with such packages, or a path in it leads out of the folder.
     """
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -68,18 +77,18 @@ def unpack(wheel, destination):
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 with archive.open(member) as source, open(target, "wb") as out:
                     shutil.copyfileobj(source, out)
-    except zipfile.BadZipFile:
-        raise SourceError(f"{wheel} is not a wheel.", "Fetch it again.")
+    except zipfile.BadZipFile as error:
+        raise SourceError(f"{wheel} is not a wheel.", "Fetch it again.") from error
     if not members:
         raise SourceError(f"{wheel} holds no pure Python packages.", "Fetch it again.")
 
 
-def blob_id(data):
-    """The id git gives a file with this content (bytes)."""
+def blob_id(data: bytes) -> str:
+    """The id git gives a file with this content."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def blob_ids():
+def blob_ids() -> Dict[str, str]:
     """The git blob id of every Python file of the package, generated protos included, by its path."""
     ids = {}
     in_package = True
@@ -93,7 +102,7 @@ def blob_ids():
     return ids
 
 
-def changed_files(root):
+def changed_files(root: str) -> List[str]:
     """The paths of Python files below `root` that are missing, added or not as in the manifest, sorted."""
     expected = blob_ids()
     found = {}
@@ -103,7 +112,7 @@ def changed_files(root):
     return sorted(path for path in set(expected) | set(found) if expected.get(path) != found.get(path))
 
 
-def python_files(root):
+def python_files(root: str) -> Iterator[str]:
     """The paths of the Python files below `root`, relative to it, with slashes; no hidden folders."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -112,7 +121,7 @@ def python_files(root):
                 yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
 
 
-def _download(folder):
+def _download(folder: str) -> str:
     requirements = os.path.join(folder, "requirements.txt")
     with open(requirements, "w") as out:
         out.write(f"{PACKAGE}=={VERSION} --hash=sha256:{SHA256}\n")
@@ -146,18 +155,18 @@ def _download(folder):
     if pip.returncode != 0 or not os.path.exists(wheel):
         lines = [line for line in pip.stdout.strip().splitlines() if line.strip()]
         raise SourceError(
-            "pip could not download {} {}: {}".format(PACKAGE, VERSION, lines[-1] if lines else "it said nothing."),
+            f"pip could not download {PACKAGE} {VERSION}: {lines[-1] if lines else 'it said nothing.'}",
             f"Check the network, or give the file {WHEEL} with --wheel.",
         )
     return wheel
 
 
-def _check_hash(wheel):
+def _check_hash(wheel: str) -> None:
     try:
         with open(wheel, "rb") as file:
             found = hashlib.sha256(file.read()).hexdigest()
     except OSError as error:
-        raise SourceError(f"{wheel} cannot be read: {error.strerror}.", "Give a file that can.")
+        raise SourceError(f"{wheel} cannot be read: {error.strerror}.", "Give a file that can.") from error
     if found != SHA256:
         raise SourceError(
             f"{wheel} has the sha256 {found}, not {SHA256}.",
@@ -165,7 +174,7 @@ def _check_hash(wheel):
         )
 
 
-def _check_path(member, path):
+def _check_path(member: zipfile.ZipInfo, path: str) -> None:
     parts = path.split("/")
     is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
     if is_link or "\\" in path or ":" in path or any(part in ("", ".", "..") for part in parts):

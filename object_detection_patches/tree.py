@@ -12,23 +12,31 @@ import importlib.util
 import json
 import os
 import re
-from typing import NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-import object_detection_patches
 from object_detection_patches import source
 from object_detection_patches.errors import PatchError, SourceError, WrongName
+from object_detection_patches.patch import Patch
+from object_detection_patches.patches import PATCHES
 
 RECORD = ".patches.json"
 PRISTINE = ".pristine"
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_ADDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "added")
+
+# What RECORD holds: the names of the `patches` and, for each of the `files`, the hashes of its original and of what
+# was written.
+_Record = Dict[str, Any]
 
 
 class Report(NamedTuple):
-    """What `verify` found: paths of the pristine, patched, outdated and foreign Python files, and the
-    patches.
+    """What `verify` found.
 
-    outdated: files written by another version of the patches. foreign: files that are neither upstream's nor
-    ours, or that are missing.
+    Attributes:
+        pristine: paths of the Python files that are upstream's.
+        patched: those that are what the patches make.
+        outdated: those written by another version of the patches.
+        foreign: those that are neither upstream's nor ours, or that are missing.
+        patches: names of the patches in the tree.
     """
 
     pristine: Tuple[str, ...]
@@ -38,26 +46,45 @@ class Report(NamedTuple):
     patches: Tuple[str, ...]
 
 
-def select(only=(), without=()):
-    """The patch modules to apply, in order. Raises WrongName for a name that no patch has."""
-    names = object_detection_patches.PATCHES
+def select(only: Sequence[str] = (), without: Sequence[str] = ()) -> List[Patch]:
+    """Chooses patches by name.
+
+    Args:
+        only: names of those to take; none means all.
+        without: names of those to leave out.
+
+    Returns:
+        The patches, in the order in which they are applied.
+
+    Raises:
+        WrongName: no patch has one of the names.
+    """
     for name in list(only) + list(without):
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
+        if name not in PATCHES:
+            near = difflib.get_close_matches(name, PATCHES, n=1)
             raise WrongName(
                 f"There is no patch {name!r}.",
-                f"Did you mean {near[0]}?" if near else "Take one of: {}.".format(", ".join(names)),
+                f"Did you mean {near[0]}?" if near else f"Take one of: {', '.join(PATCHES)}.",
             )
-    chosen = [name for name in names if (not only or name in only) and name not in without]
-    return [importlib.import_module("object_detection_patches." + name) for name in chosen]
+    chosen = [name for name in PATCHES if (not only or name in only) and name not in without]
+    return [importlib.import_module(f"object_detection_patches.patches.{name}").PATCH for name in chosen]
 
 
-def apply(root, patches):
-    """Makes the tree hold exactly these patches, and compiles its modules. Returns the paths it wrote,
-    sorted.
+def apply(root: str, patches: Sequence[Patch]) -> List[str]:
+    """Makes a tree hold exactly these patches, and compiles its modules.
 
-    Everything is worked out before anything is written. Raises PatchError (a construct is not there exactly
-    once), SourceError (not a tree of the API, or a file that was patched before has been edited by hand).
+    Everything is worked out before anything is written.
+
+    Args:
+        root: the folder of the tree.
+        patches: as `select` returns them.
+
+    Returns:
+        The paths it wrote or removed, sorted.
+
+    Raises:
+        PatchError: a construct is not there exactly once.
+        SourceError: not a tree of the API, or a file that was patched before has been edited by hand.
     """
     record = _read_record(root)
     wanted = _patched(root, patches, lambda path: _original(root, record, path))
@@ -66,7 +93,7 @@ def apply(root, patches):
     content = {path: wanted.get(path, originals[path]) for path in originals}
     written = sorted(path for path, data in content.items() if data != _read(root, path))
 
-    names = [patch.NAME for patch in patches]
+    names = [patch.name for patch in patches]
     files = {path: {"original": _sha256(originals[path]), "patched": _sha256(data)} for path, data in wanted.items()}
     if written or record["files"] != files or record["patches"] != names:
         # Recorded before the first write too: a run that is stopped half-way leaves only files the next one
@@ -92,9 +119,18 @@ def apply(root, patches):
     return written
 
 
-def verify(root):
-    """Compares every Python file of the tree with upstream's ids and with what the patches make. Returns a
-    Report."""
+def verify(root: str) -> Report:
+    """Compares every Python file of a tree with upstream's ids and with what the patches make.
+
+    Args:
+        root: the folder of the tree.
+
+    Returns:
+        A Report.
+
+    Raises:
+        SourceError: not a tree of the API, or its record is damaged.
+    """
     _check_is_api(root)
     record = _read_record(root)
     expected = {_place(root, path): blob for path, blob in source.blob_ids().items()}
@@ -103,16 +139,23 @@ def verify(root):
         wanted = _patched(root, patches, lambda path: _kept(root, record, path))
     except (PatchError, SourceError, WrongName):
         wanted = {}
-    found = {"pristine": [], "patched": [], "outdated": [], "foreign": []}
+    found: Dict[str, List[str]] = {"pristine": [], "patched": [], "outdated": [], "foreign": []}
     for path in sorted(set(expected) | set(record["files"]) | set(source.python_files(root))):
         entry = record["files"].get(path, {})
         found[_state(_read(root, path), expected.get(path), entry, wanted.get(path))].append(path)
     return Report(patches=tuple(record["patches"]), **{state: tuple(paths) for state, paths in found.items()})
 
 
-def diff(root, patches):
-    """Yields the lines (str, with their ends) of a unified diff from the original files to the patched
-    ones."""
+def diff(root: str, patches: Sequence[Patch]) -> Iterator[str]:
+    """Compares the original files with the patched ones.
+
+    Args:
+        root: the folder of the tree, patched or not.
+        patches: as `select` returns them.
+
+    Yields:
+        The lines of a unified diff, with their ends.
+    """
     record = _read_record(root)
     patched = _patched(root, patches, lambda path: _original(root, record, path))
     for path, data in sorted(patched.items()):
@@ -122,7 +165,7 @@ def diff(root, patches):
         )
 
 
-def _state(data, blob, entry, wanted):
+def _state(data: Optional[bytes], blob: Optional[str], entry: Dict[str, str], wanted: Optional[bytes]) -> str:
     # The state of one file: its content, upstream's id of it, what the record says of it, what the patches
     # make of it.
     if data is None:
@@ -137,35 +180,34 @@ def _state(data, blob, entry, wanted):
     return "foreign"
 
 
-def _patched(root, patches, original):
-    # The content of every file the patches change or add, by path. original: a function from path to content
-    # or None.
+def _patched(root: str, patches: Sequence[Patch], original: Callable[[str], Optional[bytes]]) -> Dict[str, bytes]:
+    # The content of every file the patches change or add, by path. original: from a path to its content.
     # Imported here: LibCST takes longer to import than most commands take to run.
     from object_detection_patches import edits
 
     _check_is_api(root)
-    content = {}
+    content: Dict[str, bytes] = {}
     for patch in patches:
-        for name in patch.FILES:
+        for name in patch.files:
             path = _place(root, name)
             data = content[path] if path in content else original(path)
             if data is None:
-                raise PatchError(patch.NAME, path, "the file", 0)
-            file = edits.File(patch.NAME, path, data)
+                raise PatchError(patch.name, path, "the file", 0)
+            file = edits.File(patch.name, path, data)
             patch.transform(name, file)
             content[path] = file.data
-        for name in patch.ADDS:
+        for name in patch.adds:
             path = _place(root, name)
             if original(path) is not None:
                 raise SourceError(
-                    f"The file {path}, which the patch {patch.NAME} adds, is there and is not ours.", "Move it away."
+                    f"The file {path}, which the patch {patch.name} adds, is there and is not ours.", "Move it away."
                 )
-            with open(os.path.join(_HERE, "added", *name.split("/")), "rb") as file:
-                content[path] = file.read()
+            with open(os.path.join(_ADDED, *name.split("/")), "rb") as added:
+                content[path] = added.read()
     return content
 
 
-def _original(root, record, path):
+def _original(root: str, record: _Record, path: str) -> Optional[bytes]:
     # The content of a file before any patch, None for a file that only the patches bring. One that is neither
     # its original nor what was written is refused; one that was deleted comes back.
     data = _read(root, path)
@@ -180,7 +222,7 @@ def _original(root, record, path):
     return _kept(root, record, path)
 
 
-def _kept(root, record, path):
+def _kept(root: str, record: _Record, path: str) -> Optional[bytes]:
     # The original of a file that has been patched, and the content of any other.
     entry = record["files"].get(path)
     if entry is None:
@@ -195,21 +237,21 @@ def _kept(root, record, path):
     return data
 
 
-def _place(root, path):
+def _place(root: str, path: str) -> str:
     # In a checkout of tensorflow/models, slim's packages are not beside object_detection but one folder down.
     if not path.startswith("object_detection/") and os.path.isdir(os.path.join(root, "slim", "deployment")):
         return "slim/" + path
     return path
 
 
-def _check_is_api(root):
+def _check_is_api(root: str) -> None:
     if not os.path.isdir(os.path.join(root, "object_detection")):
         raise SourceError(
             f"{root} holds no Object Detection API.", f"Bring it with: python -m object_detection_patches fetch {root}"
         )
 
 
-def _read(root, path):
+def _read(root: str, path: str) -> Optional[bytes]:
     try:
         with open(os.path.join(root, path), "rb") as file:
             return file.read()
@@ -217,50 +259,51 @@ def _read(root, path):
         return None
 
 
-def _write(root, path, data):
+def _write(root: str, path: str, data: Optional[bytes]) -> None:
     target = os.path.join(root, path)
     if path.endswith(".py") and PRISTINE not in path:
         # A .pyc is taken for current if size and second agree, which two patched versions of a file can.
         _remove(importlib.util.cache_from_source(target))
     if data is None:
-        return _remove(target)
+        _remove(target)
+        return
     os.makedirs(os.path.dirname(target), exist_ok=True)
     temporary = target + ".tmp"
     with open(temporary, "wb") as out:
         out.write(data)
         out.flush()
         os.fsync(out.fileno())
-    return os.replace(temporary, target)
+    os.replace(temporary, target)
 
 
-def _remove(path):
+def _remove(path: str) -> None:
     if os.path.exists(path):
         os.remove(path)
 
 
-def _read_record(root):
+def _read_record(root: str) -> _Record:
     data = _read(root, RECORD)
     if data is None:
         return {"format": 1, "patches": [], "files": {}}
     try:
         return json.loads(data.decode())
-    except ValueError:
-        raise SourceError(f"{os.path.join(root, RECORD)} is damaged.", f"Remove {root} and fetch it again.")
+    except ValueError as error:
+        raise SourceError(f"{os.path.join(root, RECORD)} is damaged.", f"Remove {root} and fetch it again.") from error
 
 
-def _write_record(root, patches, files):
+def _write_record(root: str, patches: List[str], files: Dict[str, Dict[str, Optional[str]]]) -> None:
     record = {"format": 1, "patches": patches, "files": files}
     _write(root, RECORD, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode())
 
 
-def _compile(root):
+def _compile(root: str) -> None:
     # Imports of a tree without .pyc files cost seconds at every start where the user cannot write them.
     compileall.compile_dir(root, quiet=2, rx=re.compile(r"[/\\]\.[^/\\.]"))
 
 
-def _sha256(data):
+def _sha256(data: Optional[bytes]) -> Optional[str]:
     return None if data is None else hashlib.sha256(data).hexdigest()
 
 
-def _lines(data):
+def _lines(data: Optional[bytes]) -> List[str]:
     return [] if data is None else data.decode("utf-8", "surrogateescape").splitlines(keepends=True)

@@ -58,7 +58,7 @@ def api_dir(request, tmp_path_factory):
     patches = tree.select(without=request.config.getoption("--without-patch"))
     if os.path.isdir(_VENV_API):
         report = tree.verify(_VENV_API)
-        if report.patches == tuple(patch.NAME for patch in patches) and not report.outdated + report.foreign:
+        if report.patches == tuple(patch.name for patch in patches) and not report.outdated + report.foreign:
             return _VENV_API
     root = str(tmp_path_factory.mktemp("patched") / "api")
     source.fetch(root)

@@ -91,7 +91,7 @@ def run(command):
 
 @pytest.fixture(scope="session")
 def with_masks(mini, tmp_path_factory):
-    """Folder of the built-in pictures with boxes around bodies and with masks."""
+    """Folder of the built-in images with boxes around bodies and with masks."""
     from data_prep.__main__ import main as data_prep
 
     out = tmp_path_factory.mktemp("data") / "masks"

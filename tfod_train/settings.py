@@ -4,7 +4,6 @@
 errors. `.env.example` and docs/settings.md are generated from this module (`python -m tfod_train.settings`).
 """
 
-import difflib
 import os
 import re
 from enum import Enum
@@ -13,6 +12,7 @@ from typing import Optional
 from pydantic import BaseModel, Field, ValidationError, validator
 
 from common.errors import Refused
+from common.text import nearest
 from tfod_train.trainer import TRAINERS
 
 # The choices are those of the list, so that a trainer is written down once.
@@ -271,9 +271,9 @@ def _near_misses(environ):
             continue
         # 0.87 takes one letter more, less or swapped in names of six letters and up; LOGLEVEL and NUM_GPU are caught,
         # LOGNAME, RUNNER_DIR and CUDA_DEVICE_ORDER are not (tests/tfod_train/test_settings.py).
-        near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.87)
+        near = nearest(name.upper(), known, cutoff=0.87)
         if near:
-            errors.append(f"{name}={environ[name]}: there is no such setting; did you mean {near[0]}?")
+            errors.append(f"{name}={environ[name]}: there is no such setting; did you mean {near}?")
     return errors
 
 
@@ -282,8 +282,8 @@ def _explain(error, given):
     value = given.get(name, "")
     if error["type"] == "type_error.enum":
         choices = [choice.value for choice in error["ctx"]["enum_values"]]
-        near = difflib.get_close_matches(value, choices, n=1)
-        hint = f"; did you mean {near[0]}?" if near else "."
+        near = nearest(value, choices)
+        hint = f"; did you mean {near}?" if near else "."
         return f"{name}={value}: choose one of {', '.join(choices)}{hint}"
     if error["type"] == "value_error.number.not_ge":
         return f"{name}={value}: must be {error['ctx']['limit_value']} or more."

@@ -61,7 +61,7 @@ def test_a_good_pair_of_trainings_passes_everything(left):
         ({"step": 299}, "trains"),
         ({"devices": {"count": 1}}, "uses the devices asked for"),
         ({"start_step": 0}, "resumes"),
-        ({"images": 58}, "evaluates every picture"),
+        ({"images": 58}, "evaluates every image"),
         ({"map50": 0.49}, "reaches mAP@.50 0.5"),
         ({"used": {A: 80, B: 0}}, "uses every GPU"),
         ({"used": {A: 80}}, "uses every GPU"),

@@ -23,10 +23,12 @@ def compose():
 
 @pytest.fixture
 def script():
-    """function(name) -> the module docker/NAME.py; the folder is no package, as the SDK has its name."""
+    """function(name) -> the module docker/NAME.py, as in "locks/lock"; the folder is no package, as the SDK has its
+    name."""
 
     def load(name):
-        spec = importlib.util.spec_from_file_location(name, os.path.join(ROOT, "docker", name + ".py"))
+        path = os.path.join(ROOT, "docker", f"{name}.py")
+        spec = importlib.util.spec_from_file_location(os.path.basename(name), path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module

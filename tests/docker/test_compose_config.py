@@ -4,13 +4,10 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-# Tests are imported by path here (pytest.ini), so the folder is on no path by itself.
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import programs  # noqa: E402
+from tests.docker import programs
 
 FILES = {
     "runtime": ["compose.yaml"],

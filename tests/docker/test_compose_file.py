@@ -66,3 +66,8 @@ def test_compose_and_the_dockerfile_agree_on_the_base_image(compose, root):
     with open(os.path.join(root, "docker", "Dockerfile")) as file:
         default = re.search(r"^ARG BASE_IMAGE=(\S+)$", file.read(), re.MULTILINE).group(1)
     assert compose["x-build"]["build"]["args"]["BASE_IMAGE"] == f"${{BASE_IMAGE:-{default}}}"
+
+
+def test_the_image_can_be_told_the_commit_and_the_version_it_is_built_from(compose):
+    args = compose["x-build"]["build"]["args"]
+    assert (args["CODE_COMMIT"], args["CODE_VERSION"]) == ("${CODE_COMMIT:-}", "${CODE_VERSION:-}")

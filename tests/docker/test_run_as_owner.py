@@ -48,7 +48,7 @@ def test_commands_go_to_the_entrypoint_and_tensorboard_to_tensorboard(run_as_own
         (["data", "mini-pets"], {"PETS_DIR": "/pets"}, []),
     ],
 )
-def test_the_mounted_pictures_are_the_source_of_pets(run_as_owner, arguments, environ, source):
+def test_the_mounted_images_are_the_source_of_pets(run_as_owner, arguments, environ, source):
     assert run_as_owner.command_line(arguments, environ)[2:] == arguments + source
 
 
@@ -114,7 +114,7 @@ def test_mounts_are_read_as_the_kernel_writes_them(run_as_owner, tmp_path):
     table = tmp_path / "mountinfo"
     table.write_text(
         "1 0 0:5 / / rw - overlay overlay rw\n2 1 8:1 /home/me /runs rw,noatime - ext4 /dev/sda1 rw\n"
-        "3 1 8:1 /a /my\\040pictures rw - ext4 /dev/sda1 rw\n"
+        "3 1 8:1 /a /my\\040images rw - ext4 /dev/sda1 rw\n"
     )
-    assert run_as_owner.mount_points(str(table)) == {"/", "/runs", "/my pictures"}
+    assert run_as_owner.mount_points(str(table)) == {"/", "/runs", "/my images"}
     assert os.sep in run_as_owner.mount_points()

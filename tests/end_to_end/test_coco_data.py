@@ -18,7 +18,7 @@ BODY, CORNER = {"id": 3, "name": "body"}, {"id": 90, "name": "corner"}
 
 
 def annotations(image, trimap):
-    """The pet's body as run lengths, compressed or not, a corner as polygons, and in every fourth picture a crowd."""
+    """The pet's body as run lengths, compressed or not, a corner as polygons, and in every fourth image a crowd."""
     number, width, height = image["id"], image["width"], image["height"]
     body = np.asfortranarray((trimap != 2).astype(np.uint8))
     runs = coco_masks.encode(body)
@@ -49,7 +49,7 @@ def annotations(image, trimap):
 
 @pytest.fixture(scope="module")
 def source(mini, tmp_path_factory):
-    """Folder of a COCO dataset of 60 pictures."""
+    """Folder of a COCO dataset of 60 images."""
     root = tmp_path_factory.mktemp("coco source")
     layout = pets.Layout(str(mini / "raw"))
     os.makedirs(str(root / "images"))

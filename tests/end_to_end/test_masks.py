@@ -1,4 +1,4 @@
-"""A model with instance masks, from its training to pictures with its masks drawn: one tiny run for all."""
+"""A model with instance masks, from its training to images with its masks drawn: one tiny run for all."""
 
 import glob
 import io
@@ -51,7 +51,7 @@ def test_masks_are_measured_each_class_and_shown(evaluated):
 
 @pytest.mark.usefixtures("protos")
 def test_what_masks_are_held_against_is_what_the_records_hold(evaluated, with_masks, monkeypatch, project_dir):
-    """At each picture's own size, although the model sees all of them squeezed into 96 x 96."""
+    """At each image's own size, although the model sees all of them squeezed into 96 x 96."""
     from data_prep.tfrecord import codec
     from tfod_train.config import pipeline
 
@@ -63,18 +63,18 @@ def test_what_masks_are_held_against_is_what_the_records_hold(evaluated, with_ma
     from tfod_train.evaluation import evaluator as evaluate
 
     tiny_ssd.register()
-    evaluator = evaluate.Evaluator(config_util.create_configs_from_pipeline_proto(config), tf.ConfigProto(), pictures=9)
-    pictures = evaluator.evaluate(os.path.join(evaluated.folder, "model.ckpt-3"), lambda count: None).pictures
+    evaluator = evaluate.Evaluator(config_util.create_configs_from_pipeline_proto(config), tf.ConfigProto(), images=9)
+    images = evaluator.evaluate(os.path.join(evaluated.folder, "model.ckpt-3"), lambda count: None).images
     recorded = {}
     for path in glob.glob(str(with_masks / "*_val.record-*")):
         for features in map(codec.decode, codec.read(path)):
             recorded[features["image/source_id"][0].decode("utf-8")] = [
                 np.asarray(Image.open(io.BytesIO(mask))) > 0 for mask in features["image/object/mask"]
             ]
-    assert len(pictures) == 9
-    for picture in pictures:
-        for mask, own in zip(picture.true_masks > 0, recorded[picture.source_id]):
-            assert mask.shape == own.shape == tuple(picture.size)
+    assert len(images) == 9
+    for image in images:
+        for mask, own in zip(image.true_masks > 0, recorded[image.source_id]):
+            assert mask.shape == own.shape == tuple(image.size)
             assert (mask & own).sum() > 0.9 * (mask | own).sum()
 
 

@@ -30,7 +30,7 @@ def mirrored(run, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def resumed(run, mirrored):
-    """The same run gone on with by the clone trainer, to step 9."""
+    """The same run resumed by the clone trainer, to step 9."""
     return run(
         "train",
         mirrored.folder,
@@ -74,7 +74,7 @@ def test_what_tensorflow_says_of_its_future_is_in_the_logs_alone(resumed):
 
 
 def test_the_first_lines_say_what_will_happen_and_the_last_where_the_results_are(mirrored):
-    assert mirrored.lines[0].startswith("Training ssd_mobilenet_v1 on mini-pets (135 pictures, 3 classes")
+    assert mirrored.lines[0].startswith("Training ssd_mobilenet_v1 on mini-pets (135 images, 3 classes")
     assert "2 virtual CPU devices, no GPU; batch 8 = 2 devices x 4; learning rate 0.004" in mirrored.lines[1]
     assert mirrored.lines[-1] == f"Results are in {mirrored.folder}."
 
@@ -85,7 +85,7 @@ def test_checkpoints_come_at_the_interval_and_only_the_newest_are_kept(mirrored,
     assert f"saved {os.path.join(mirrored.folder, 'model.ckpt-6')}" in mirrored.console
 
 
-def test_every_validation_picture_is_evaluated_once_and_drawn(mirrored):
+def test_every_validation_image_is_evaluated_once_and_drawn(mirrored):
     evaluations = mirrored.metrics()["evaluations"]
     assert evaluations[0]["step"] == 6
     assert (evaluations[0]["images"], evaluations[0]["images_expected"]) == (59, 59)
@@ -134,10 +134,10 @@ def test_both_trainers_put_work_on_both_devices(resumed):
     }
 
 
-def test_a_run_goes_on_with_the_other_trainer(resumed):
+def test_a_run_resumes_with_the_other_trainer(resumed):
     clone, _ = resumed
     assert clone.code == 0, clone.console
-    assert "Going on from step 6 to 9." in clone.lines
+    assert "Resuming from step 6 to 9." in clone.lines
     assert "with the clone trainer" in clone.lines[0]
     assert clone.manifest()["outcome"] == "finished" and clone.manifest()["step"] == 9
     averaged = [name for name in variables_of(clone, 9) if name.endswith("/ExponentialMovingAverage")]
@@ -155,7 +155,7 @@ def test_a_finished_run_takes_no_further_step(run, resumed):
 def test_evaluation_takes_every_checkpoint_that_is_there_and_each_once(run, resumed):
     first = run("eval", resumed[0].folder)
     assert first.code == 0, first.console
-    assert "Evaluated 59 of 59 pictures" in first.console
+    assert "Evaluated 59 of 59 images" in first.console
     second = run("eval", resumed[0].folder, EVAL_MODE="once")
     assert (second.code, "Step 9 was evaluated before." in second.lines) == (0, True)
     assert [entry["step"] for entry in second.metrics()["evaluations"]] == [6, 8, 9]

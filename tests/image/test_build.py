@@ -65,16 +65,17 @@ def test_the_notice_names_the_api_and_every_package_with_its_licence(run):
         "{}=={}".format(name.lower().replace("_", "-"), version): licence
         for name, version, licence in re.findall(r"^  (\S+) (\S+): (.+)$", notice, re.MULTILINE)
     }
-    with open(os.path.join(ROOT, "docker", "licences.json")) as file:
+    with open(os.path.join(ROOT, "docker", "supply_chain", "licences.json")) as file:
         listed = {name: found.get("expression") or found["name"] for name, found in json.load(file).items()}
-    with open(os.path.join(ROOT, "docker", "requirements-3.6.lock")) as file:
+    with open(os.path.join(ROOT, "docker", "locks", "requirements-3.6.lock")) as file:
         locked = re.findall(r"^([a-z0-9][a-z0-9._-]*==[^\s;]+)", file.read(), re.MULTILINE)
     assert told == {name: listed[name] for name in locked}
 
 
 def test_a_run_knows_what_its_image_was_built_from(compose, engine, image):
     try:
-        assert compose.build(CODE_COMMIT="0123abc").code == 0
+        assert compose.build(CODE_COMMIT="0123abc", CODE_VERSION="9.8.7").code == 0
+        assert engine.images.get(IMAGE).labels["org.opencontainers.image.version"] == "9.8.7"
         told = engine.containers.run(
             IMAGE, ["-c", "from tfod_train.run import manifest; print(manifest.code())"], entrypoint=PYTHON, remove=True
         ).decode()

@@ -41,12 +41,12 @@ def test_one_command_trains_and_evaluates(compose, clone):
     exported = compose.call("run", "--rm", "export", RUN_DIR="runs/mirrored")
     assert exported.code == 0, exported.log
     assert os.path.exists(os.path.join(clone, "runs/mirrored/export/15/frozen_inference_graph.pb"))
-    # make_clone copied this picture with the rest of docs/.
+    # make_clone copied this image with the rest of docs/.
     found = compose.call(
         "run",
         "--rm",
         "--volume",
-        "./docs:/pictures:ro",
+        "./docs:/images:ro",
         "detect",
         "--model",
         "/runs/mirrored/export/15",
@@ -54,7 +54,7 @@ def test_one_command_trains_and_evaluates(compose, clone):
         "/runs/detections",
         "--min-score",
         "0",
-        "/pictures/mini-pets-detections.png",
+        "/images/mini-pets-detections.png",
     )
     assert found.code == 0, found.log
     assert os.path.getsize(os.path.join(clone, "runs/detections/mini-pets-detections.png")) > 0
@@ -155,8 +155,8 @@ def test_tensorboard_answers(compose):
     assert_clean(container.logs().decode())
 
 
-@pytest.mark.skipif(not os.path.isdir(SAMPLE), reason="the sample of real pictures is optional")
-def test_real_pictures_of_the_host_are_converted(compose, clone):
+@pytest.mark.skipif(not os.path.isdir(SAMPLE), reason="the sample of real images is optional")
+def test_real_images_of_the_host_are_converted(compose, clone):
     done = compose.call("run", "--rm", "data", "pets", PETS_DIR=os.path.realpath(SAMPLE))
     assert done.code == 0, done.log
     with open(os.path.join(clone, "data", "pets", "dataset.json")) as file:

@@ -156,7 +156,7 @@ def test_no_way_to_give_gpus_out(compose, cure, name, told):
     assert done.code != 0 and told in cure(done.log)
 
 
-def test_pictures_that_are_not_there(compose, cure):
+def test_images_that_are_not_there(compose, cure):
     done = compose.call("run", "--rm", "data", "pets", clean=False, PETS_DIR="/nowhere")
     assert done.code != 0 and "PETS_DIR" in cure(done.log)
 

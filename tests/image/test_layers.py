@@ -92,7 +92,7 @@ def test_what_is_installed_is_what_the_lock_names_and_no_build_tool(layers):
     installed = {
         match.group(1).replace("_", "-").replace(".", "-").lower() for match in map(told.match, names(layers)) if match
     }
-    with open(os.path.join(ROOT, "docker", "requirements-3.6.lock")) as file:
+    with open(os.path.join(ROOT, "docker", "locks", "requirements-3.6.lock")) as file:
         locked = re.findall(r"^([a-z0-9][a-z0-9._-]*)==", file.read(), re.MULTILINE)
     assert installed == set(locked)
 

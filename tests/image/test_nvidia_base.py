@@ -39,7 +39,7 @@ def base(engine, tmp_path_factory):
             ]
         )
     )
-    subprocess.check_call(["cp", os.path.join(ROOT, "docker", "base-3.8.lock"), str(context)])
+    subprocess.check_call(["cp", os.path.join(ROOT, "docker", "locks", "base-3.8.lock"), str(context)])
     subprocess.check_call(["cp", "-a", home, str(context / "python")])
     engine.images.build(path=str(context), tag=BASE, network_mode="host", rm=True)
     subprocess.check_call(["rm", "-r", str(context / "python")])

@@ -31,9 +31,9 @@ if [ -e {hold} ]; then case "$*" in *"$(/bin/cat {hold})"*)
 esac; fi
 case "$1 $2" in
   "-c "*ensurepip*) echo '{facts}';;
-  "-m venv") /bin/mkdir -p $3/bin $3/lib/python3.7/site-packages && /bin/cp "$0" $3/bin/python;;
+  "-m venv") /bin/mkdir -p $3/bin $3/lib/python{minor}/site-packages && /bin/cp "$0" $3/bin/python;;
   "-m object_detection_patches") [ $3 = fetch ] && /bin/mkdir -p $4/object_detection;;
-  "entrypoint.py "*|"-m pytest"|"-m tensorboard.main")
+  "entrypoint.py "*|"-m pytest"|"-m tensorboard.main"|"-m launcher.lint")
     echo "ran $* DEVICE=$DEVICE CUDA=${{CUDA_VISIBLE_DEVICES-unset}} PYTHONPATH=${{PYTHONPATH-unset}}"
     exit ${{EXIT_WITH:-0}};;
 esac
@@ -49,7 +49,7 @@ case "$1 $2" in
     case "$*" in *--format*) echo sha256:0123;; esac
     exit {image};;
   "manifest inspect") exit {manifest};;
-  "compose build") echo "commit=$CODE_COMMIT"; echo "step 7 failed: no space"; exit {build};;
+  "compose build") echo "commit=$CODE_COMMIT version=$CODE_VERSION"; echo "step 7 failed: no space"; exit {build};;
   "compose run") echo "      --pull string    Pull image before running";;
   "compose --progress")
     case "$*" in *"--no-TTY data") exit {data};; esac
@@ -69,8 +69,8 @@ class Machine:
         self.calls_file = folder / "calls"
         self.fail_file = folder / "fail"
         self.hold_file = folder / "hold"
-        for path in (self.root, self.bin, self.home, self.root / "docker", self.root / "runs"):
-            path.mkdir()
+        for path in (self.bin, self.home, self.root / "docker" / "locks", self.root / "runs"):
+            path.mkdir(parents=True)
         shutil.copytree(os.path.join(REPOSITORY, "launcher"), str(self.root / "launcher"))
         for room in ("common", os.path.join("tfod_train", "devices")):
             shutil.copytree(os.path.join(REPOSITORY, room), str(self.root / room))
@@ -78,8 +78,8 @@ class Machine:
         (self.root / ".env.example").write_text("#TRAINER=mirrored\n#RUN_IN=\n")
         (self.root / "compose.yaml").write_text("services:\n  train:\n    environment:\n      TRAINER:\n")
         for minor in ("3.6", "3.7"):
-            for name in ("build", "tensorflow", "requirements", "test"):
-                (self.root / "docker" / f"{name}-{minor}.lock").write_text("a==1\n")
+            for name in ("build", "tensorflow", "requirements", "test") + (("lint",) if minor == "3.7" else ()):
+                (self.root / "docker" / "locks" / f"{name}-{minor}.lock").write_text("a==1\n")
         (self.root / "object_detection_patches").mkdir()
         self.patch = self.root / "object_detection_patches" / "patch.py"
         self.patch.write_text("edit = 1\n")
@@ -98,6 +98,7 @@ class Machine:
             fail=self.fail_file,
             hold=self.hold_file,
             facts=json.dumps(dict(GOOD_PYTHON, **facts)),
+            minor=dict(GOOD_PYTHON, **facts)["minor"],
         )
         return self.add(name, script, folder)
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tfod_train import __version__
+
 
 def test_without_docker_training_runs_in_an_environment_on_the_cpu(machine):
     machine.add_python()
@@ -126,11 +128,24 @@ def test_a_runtime_that_docker_does_not_have_is_named_before_compose_fails(machi
     )
 
 
-def test_the_image_is_told_the_commit_it_is_built_from(machine):
+def test_the_image_is_told_the_commit_and_the_version_it_is_built_from(machine):
     machine.add_docker()
     machine.add("git", "#!/bin/sh\n[ \"$1 $3 $5\" = '-C describe --dirty' ] && echo 0123abc-dirty\n")
     assert machine.run("setup", RUN_IN="docker").returncode == 0
-    assert "commit=0123abc-dirty\n" in (machine.root / "runs" / "docker-build.log").read_text()
+    log = (machine.root / "runs" / "docker-build.log").read_text()
+    assert f"commit=0123abc-dirty version={__version__}\n" in log
+
+
+def test_the_image_is_named_after_the_version_once_it_is_built(machine):
+    machine.add_docker()
+    assert machine.run("setup", RUN_IN="docker").returncode == 0
+    assert machine.calls("docker tag") == [f"docker tag tfod-train tfod-train:{__version__}"]
+
+
+def test_an_image_that_was_not_built_gets_no_version(machine):
+    machine.add_docker(build=1)
+    assert machine.run("setup", RUN_IN="docker").returncode == 3
+    assert machine.calls("docker tag") == []
 
 
 def test_no_docker_at_all_is_told_where_it_is_asked_for(machine):

@@ -75,11 +75,29 @@ def test_packages_of_the_tests_come_only_when_asked_for(machine):
     assert len(machine.calls("python -m pip")) == 3
 
 
+def test_the_tools_of_lint_come_only_when_asked_for_and_once(machine):
+    machine.add_python()
+    for _ in range(2):
+        done = machine.run("lint", "mypy")
+        assert done.returncode == 0 and "ran -m launcher.lint mypy" in done.out
+    assert [call.split("/")[-1] for call in machine.calls("python -m pip")[2:]] == ["lint-3.7.lock"]
+    assert not any("test-3.7.lock" in call for call in machine.calls())
+
+
+def test_lint_says_on_python_3_6_that_it_needs_a_newer_one_and_hinders_nothing(machine):
+    machine.add_python("python3.6", version="3.6.15", minor="3.6")
+    done = machine.run("lint")
+    assert done.returncode == 0
+    assert done.out.endswith("make lint needs Python 3.7 or newer, and .venv has Python 3.6: nothing was checked.\n")
+    assert "ran -m launcher.lint" not in done.out
+    assert machine.run("pytest").returncode == 0
+
+
 def test_a_changed_lock_makes_everything_anew(machine):
     machine.add_python()
     machine.run("setup")
     (machine.root / ".venv" / "leftover").write_text("")
-    (machine.root / "docker" / "requirements-3.7.lock").write_text("a==2\n")
+    (machine.root / "docker" / "locks" / "requirements-3.7.lock").write_text("a==2\n")
     machine.run("setup")
     assert len(machine.calls("python -m venv")) == 2
     assert not (machine.root / ".venv" / "leftover").exists()
@@ -181,10 +199,10 @@ def test_a_missing_compiler_is_named_before_anything_is_installed(machine):
 def test_a_missing_lock_is_named(machine):
     machine.add_python()
     machine.run("setup")
-    (machine.root / "docker" / "build-3.7.lock").unlink()
+    (machine.root / "docker" / "locks" / "build-3.7.lock").unlink()
     done = machine.run("setup")
     assert done.returncode == 3
-    assert "git checkout -- docker/build-3.7.lock" in done.err
+    assert "git checkout -- docker/locks/build-3.7.lock" in done.err
 
 
 def test_a_pyenv_shim_that_does_not_run_is_passed_over(machine):

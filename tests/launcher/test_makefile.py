@@ -45,7 +45,7 @@ def test_every_target_is_phony():
 
 
 def test_each_recipe_is_one_line():
-    rules = re.split(r"^(?=[a-z-]+:)", read("Makefile"), flags=re.MULTILINE)[1:]
+    rules = re.split(r"\n(?=[a-z-]+:)", read("Makefile"))[1:]
     assert all(rule.count("\n\t") == 1 for rule in rules)
     assert "\\\n" not in read("Makefile")
 
@@ -53,9 +53,16 @@ def test_each_recipe_is_one_line():
 def test_make_n_reads_as_what_will_run():
     assert make("-n", "train") == "python3 -m launcher train\n"
     assert make("-n", "test-full").splitlines() == [
+        "python3 -m launcher lint",
         'python3 -m launcher pytest -m "not long and not image"',
         'python3 -m launcher pytest -m "long and not image"',
     ]
+
+
+def test_lint_comes_before_the_tests_of_daily_work_and_once():
+    for target in ("test-fast", "test", "test-full"):
+        lines = make("-n", target).splitlines()
+        assert lines[0] == "python3 -m launcher lint" and lines.count(lines[0]) == 1
 
 
 @pytest.mark.parametrize(

@@ -175,11 +175,11 @@ def test_evaluation_uses_the_gpu_named_for_it(environ, visible):
     assert settings.get("CUDA_VISIBLE_DEVICES") == visible
 
 
-def test_a_container_sees_the_pictures_of_detect_where_the_host_has_them(tmp_path):
+def test_a_container_sees_the_images_of_detect_where_the_host_has_them(tmp_path):
     (tmp_path / "model").mkdir()
-    (tmp_path / "pictures").mkdir()
+    (tmp_path / "images").mkdir()
     arguments, options = where.mounted(
-        ["--model", "model", "--out", "drawn", "--min-score", "0.3", "pictures/a.jpg", "pictures/b.jpg"], str(tmp_path)
+        ["--model", "model", "--out", "drawn", "--min-score", "0.3", "images/a.jpg", "images/b.jpg"], str(tmp_path)
     )
     inside = lambda name: str(tmp_path / name)
     assert arguments == [
@@ -189,14 +189,14 @@ def test_a_container_sees_the_pictures_of_detect_where_the_host_has_them(tmp_pat
         inside("drawn"),
         "--min-score",
         "0.3",
-        inside("pictures/a.jpg"),
-        inside("pictures/b.jpg"),
+        inside("images/a.jpg"),
+        inside("images/b.jpg"),
     ]
     assert options == [
         "--volume",
-        "{0}:{0}:ro".format(inside("model")),
+        "{0}:{0}:ro".format(inside("images")),
         "--volume",
-        "{0}:{0}:ro".format(inside("pictures")),
+        "{0}:{0}:ro".format(inside("model")),
         "--volume",
         "{0}:{0}".format(inside("drawn")),
     ]

@@ -2,8 +2,8 @@
 
 import pytest
 
-import object_detection_patches
 from object_detection_patches import tree
+from object_detection_patches.patches import PATCHES
 
 pytestmark = pytest.mark.tensorflow
 
@@ -92,9 +92,9 @@ def test_the_clone_trainer_uses_the_session_and_the_loop_it_is_given(clones):
     assert {"saver", "number_of_steps", "init_fn", "summary_op", "is_chief"} <= set(clones["keywords"])
 
 
-def test_the_pictures_of_each_clone_are_known_and_the_loss_is_for_the_caller_to_judge(clones):
+def test_the_images_of_each_clone_are_known_and_the_loss_is_for_the_caller_to_judge(clones):
     assert "error" not in clones, clones["error"][-2000:]
-    assert clones["picture_ids"] == [["string", [2]], ["string", [2]]]
+    assert clones["image_ids"] == [["string", [2]], ["string", [2]]]
     assert clones["loss_checks"] == []
 
 
@@ -132,7 +132,7 @@ def test_the_input_is_decoded_augmented_and_padded_as_before(inputs):
 
 
 def test_the_diff_of_every_patch_is_small(pristine_api):
-    for name in object_detection_patches.PATCHES:
+    for name in PATCHES:
         (patch,) = tree.select(only=[name])
         lines = list(tree.diff(pristine_api, [patch]))
         edits = [line for line in lines if line.startswith("-") and not line.startswith("---")]

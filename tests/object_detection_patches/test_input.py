@@ -46,7 +46,7 @@ def test_the_input_of_a_seeded_graph_repeats_with_random_augmentation(augmentati
     assert unseeded[0] != unseeded[1]
 
 
-def test_a_seeded_graph_maps_one_picture_at_a_time_and_others_as_many_as_before(seeded):
+def test_a_seeded_graph_maps_one_image_at_a_time_and_others_as_many_as_before(seeded):
     assert seeded["calls"] == [[16], [1]]
 
 

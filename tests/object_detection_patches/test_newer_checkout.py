@@ -1,4 +1,4 @@
-"""The patches apply to a checkout of a user's own: tensorflow/models of 2022-06-03, whose files have Windows line ends."""
+"""The patches apply to a user's own checkout: tensorflow/models of 2022-06-03, whose files have Windows line ends."""
 
 import ast
 import os
@@ -8,10 +8,10 @@ import tarfile
 
 import pytest
 
-import object_detection_patches
 from object_detection_patches import tree
+from object_detection_patches.patches import PATCHES
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.newer_checkout]
 
 SDIST = "tf_models_research_object_detection-2.8.0.post1"
 SHA256 = "c701ea455646553a64c5f161641e8d5a94054b162b81961dcfff3dd619870004"
@@ -64,10 +64,10 @@ def read(root, path):
 
 def test_every_patch_finds_what_it_changes(checkout):
     root, written, _ = checkout
-    assert tree.verify(root).patches == object_detection_patches.PATCHES
-    for name in object_detection_patches.PATCHES:
+    assert tree.verify(root).patches == PATCHES
+    for name in PATCHES:
         (patch,) = tree.select(only=[name])
-        for path in patch.FILES + patch.ADDS:
+        for path in patch.files + patch.adds:
             assert {path, "slim/" + path} & set(written), name
 
 

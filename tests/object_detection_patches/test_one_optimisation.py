@@ -1,4 +1,4 @@
-"""One step from the same checkpoint with the same pictures ends the same on one device, replicas and clones.
+"""One step from the same checkpoint with the same images ends the same on one device, replicas and clones.
 
 The cases cover every pair of normalisation by matches, clipping, weight decay and optimizer for SSD, and each
 of these options for Faster R-CNN. Each fails with the patches left out that its options need (docs/patches.md).
@@ -20,7 +20,8 @@ RATE = "learning_rate { constant_learning_rate { learning_rate: %s } }"
 PLAIN_SUM = "model { ssd { normalize_loss_by_num_matches: false } }"
 CLIP = "train_config { gradient_clipping_by_norm: 0.5 }"
 NO_DECAY = "train_config { add_regularization_loss: false }"
-HARD_EXAMPLES = "hard_example_miner { num_hard_examples: 50 iou_threshold: 0.9 loss_type: CLASSIFICATION %s }"
+HARD_EXAMPLES = "num_hard_examples: 50 iou_threshold: 0.9 loss_type: CLASSIFICATION"
+SOME_NEGATIVES = "max_negatives_per_positive: 3 min_negatives_per_image: 3"
 MASKS = (
     "model { faster_rcnn { number_of_stages: 3 second_stage_box_predictor { mask_rcnn_box_predictor { "
     "predict_instance_masks: true mask_height: 8 mask_width: 8 mask_prediction_conv_depth: 8 } } } }"
@@ -48,8 +49,7 @@ LONG = {
         "SSD",
         "rms_prop",
         CLIP,
-        f"model {{ ssd {{ loss {{ {HARD_EXAMPLES} }} }} }}"
-        % "max_negatives_per_positive: 3 min_negatives_per_image: 3",
+        f"model {{ ssd {{ loss {{ hard_example_miner {{ {HARD_EXAMPLES} {SOME_NEGATIVES} }} }} }} }}",
     ),
     # RMSProp keeps squares: with the weights of the other cases they would be too large for the tolerance.
     "ssd_sum_rms_prop": _case(
@@ -66,7 +66,7 @@ LONG = {
     "faster_rcnn_clip_decay_adam": _case("FASTER_RCNN", "adam", CLIP),
     "faster_rcnn_variables": _case("FASTER_RCNN", "momentum", NO_DECAY, BIASES_AND_SOME),
     "faster_rcnn_mining": _case(
-        "FASTER_RCNN", "momentum", NO_DECAY, f"model {{ faster_rcnn {{ {HARD_EXAMPLES} }} }}" % ""
+        "FASTER_RCNN", "momentum", NO_DECAY, f"model {{ faster_rcnn {{ hard_example_miner {{ {HARD_EXAMPLES} }} }} }}"
     ),
     "mask_rcnn": _case("FASTER_RCNN", "momentum", NO_DECAY, MASKS),
     "mobilenet": _case("SSD", "momentum", MOBILENET, CLIP),

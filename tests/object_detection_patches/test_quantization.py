@@ -27,7 +27,7 @@ def test_what_quantisation_adds_runs_on_its_clones_device(quantized):
     assert quantized["devices"] == {"clone_0": ["/device:CPU:0"], "clone_1": ["/device:CPU:1"]}
 
 
-def test_the_other_clones_go_on_from_the_saved_ranges(quantized):
+def test_the_other_clones_resume_from_the_saved_ranges(quantized):
     assert any(name.endswith("act_quant/max") for name in quantized["restarted"])
     for name, (of_clone_0, of_clone_1) in quantized["restarted"].items():
         assert of_clone_1 == of_clone_0, name

@@ -1,5 +1,6 @@
 """A tree is patched as a whole or not at all, and can always be told from one that somebody edited."""
 
+import hashlib
 import json
 import os
 
@@ -7,20 +8,27 @@ import pytest
 
 from object_detection_patches import tree
 from object_detection_patches.errors import PatchError, SourceError, WrongName
+from object_detection_patches.patches import PATCHES, saver_under_strategy
 
 MODEL_LIB = "object_detection/model_lib.py"
 TRAINER = "object_detection/legacy/trainer.py"
 ADDED = "object_detection/metrics/lvis_on_demand.py"
+IDS = "object_detection/utils/image_ids.py"
+IDS_EARLIER = "object_detection/utils/picture_ids.py"
+
+
+def test_a_patch_has_the_name_of_its_module():
+    assert tuple(patch.name for patch in tree.select()) == PATCHES
 
 
 def test_every_patch_changes_its_files_and_nothing_else(small_tree, content):
     before = content(small_tree)
     for patch in tree.select():
         written = tree.apply(str(small_tree), [patch])
-        assert set(patch.FILES + patch.ADDS) <= set(written)
+        assert set(patch.files + patch.adds) <= set(written)
         after = content(small_tree)
         changed = {path for path in after if not path.startswith(".") and after[path] != before.get(path)}
-        assert changed == set(patch.FILES + patch.ADDS)
+        assert changed == set(patch.files + patch.adds)
 
 
 def test_applying_twice_is_applying_once(small_tree, content):
@@ -110,11 +118,11 @@ def test_a_run_stopped_at_any_write_is_finished_by_the_next(small_tree, content,
         except KeyboardInterrupt:
             pass
     tree.apply(str(small_tree), expected)
-    assert tree.verify(str(small_tree)).patches == tuple(patch.NAME for patch in expected)
+    assert tree.verify(str(small_tree)).patches == tuple(patch.name for patch in expected)
     assert not (small_tree / ADDED).exists()
     assert b"lvis_evaluation" in (small_tree / "object_detection/eval_util.py").read_bytes()
     assert json.loads((small_tree / tree.RECORD).read_text())["files"].keys() == {
-        path for patch in expected for path in patch.FILES + patch.ADDS
+        path for patch in expected for path in patch.files + patch.adds
     }
 
 
@@ -128,13 +136,33 @@ def test_verify_tells_patched_outdated_and_foreign(small_tree):
 
 
 def test_a_tree_made_by_another_version_of_a_patch_is_told_and_brought_up_to_date(small_tree, monkeypatch):
-    (saver,) = tree.select(only=["saver_under_strategy"])
+    earlier = saver_under_strategy.PATCH._replace(
+        transform=lambda path, file: file.insert_first("pass", "create_model_fn")
+    )
     with monkeypatch.context() as patch:
-        patch.setattr(saver, "transform", lambda path, file: file.insert_first("pass", "create_model_fn"))
+        patch.setattr(saver_under_strategy, "PATCH", earlier)
         tree.apply(str(small_tree), tree.select())
     assert tree.verify(str(small_tree)).outdated == (MODEL_LIB,)
     assert tree.apply(str(small_tree), tree.select()) == [MODEL_LIB]
     assert MODEL_LIB in tree.verify(str(small_tree)).patched
+
+
+def test_a_tree_with_the_earlier_name_of_a_patch_is_told_and_brought_up_to_date(small_tree, content):
+    """image_ids_of_clones was picture_ids_of_clones, and the file that it adds was named and written accordingly."""
+    tree.apply(str(small_tree), tree.select())
+    expected = content(small_tree)
+    record = json.loads((small_tree / tree.RECORD).read_text().replace("image_ids", "picture_ids"))
+    (small_tree / IDS).rename(small_tree / IDS_EARLIER)
+    for path in (TRAINER, IDS_EARLIER):
+        data = (small_tree / path).read_bytes().replace(b"image_ids", b"picture_ids")
+        (small_tree / path).write_bytes(data)
+        record["files"][path]["patched"] = hashlib.sha256(data).hexdigest()
+    (small_tree / tree.RECORD).write_text(json.dumps(record))
+    report = tree.verify(str(small_tree))
+    assert "picture_ids_of_clones" in report.patches
+    assert set(report.outdated) == set(record["files"]) and not set(report.foreign) & set(record["files"])
+    assert tree.apply(str(small_tree), tree.select()) == [TRAINER, IDS, IDS_EARLIER]
+    assert content(small_tree) == expected
 
 
 def test_a_patched_file_that_was_deleted_comes_back(small_tree):

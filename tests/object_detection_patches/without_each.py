@@ -1,8 +1,8 @@
-"""Runs the tests of the patches once without each patch, and holds what fails against docs/patches.md.
+"""Runs the tests of the patches once without each patch, and holds what fails against what the patch names.
 
-    .venv/bin/python tests/object_detection_patches/without_each.py [NAME...]
+    .venv/bin/python -m tests.object_detection_patches.without_each [NAME...]
 
-Some minutes a patch. Exits with 1 when a patch's removal fails no test, or one that its section does not name.
+Some minutes a patch. Exits with 1 when a patch's removal fails no test, or one that it does not name as its proof.
 """
 
 import argparse
@@ -13,14 +13,10 @@ import sys
 import tempfile
 from xml.etree import ElementTree
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from object_detection_patches import tree
 
-
-def sections():
-    """The text of each patch's section of docs/patches.md, by the patch's name."""
-    with open(os.path.join(ROOT, "docs", "patches.md"), encoding="utf-8") as source:
-        parts = re.split(r"^## (.+)\n", source.read(), flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2]))
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def failing(name):
@@ -28,21 +24,9 @@ def failing(name):
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.xml")
         # Tests of the patching itself make trees of their own, which have all patches.
+        chosen = ["-m", "tensorflow", "--without-patch", name, "--junitxml", report, HERE]
         subprocess.call(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "--tb=no",
-                "-m",
-                "tensorflow",
-                "--without-patch",
-                name,
-                "--junitxml",
-                report,
-                os.path.dirname(os.path.abspath(__file__)),
-            ],
+            [sys.executable, "-m", "pytest", "-q", "--tb=no"] + chosen,
             cwd=ROOT,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -52,32 +36,27 @@ def failing(name):
     return len(cases), sorted(f"{case.get('classname').rpartition('.')[2]}::{case.get('name')}" for case in failed)
 
 
-def is_named(test, section):
-    """Whether what a section puts in backticks after "Proven by" is in a test's file, name or case."""
-    proof = section.partition("*Proven by*")[2].partition("*Without it")[0]
-    return any(
-        word.strip("*").replace(".py", "").rpartition("/")[2] in test for word in re.findall(r"`([^`]+)`", proof)
-    )
+def is_named(test, proven_by):
+    """Whether something in backticks, less a path's folders, is in a test's file, name or case."""
+    words = [word.strip("*").replace(".py", "").rpartition("/")[2] for word in re.findall(r"`([^`]+)`", proven_by)]
+    return any(word and word in test for word in words)
 
 
 def main():
-    sys.path.insert(0, ROOT)
-    import object_detection_patches
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="patches (default: all)")
-    text, wrong = sections(), []
-    for name in parser.parse_args().names or object_detection_patches.PATCHES:
-        ran, tests = failing(name)
-        strangers = [test for test in tests if not is_named(test, text[name])]
-        print(f"{name}: {len(tests)} of {ran} tests fail")
+    wrong = []
+    for patch in tree.select(only=parser.parse_args().names):
+        ran, tests = failing(patch.name)
+        strangers = [test for test in tests if not is_named(test, patch.proven_by)]
+        print(f"{patch.name}: {len(tests)} of {ran} tests fail")
         for test in tests:
-            print(f"    {test}{'   NOT NAMED in docs/patches.md' if test in strangers else ''}")
+            print(f"    {test}{'   NOT NAMED by the patch' if test in strangers else ''}")
         sys.stdout.flush()
         if strangers or not tests:
-            wrong.append(name)
+            wrong.append(patch.name)
     if wrong:
-        sys.exit(f"Not held by exactly the tests that docs/patches.md names: {', '.join(wrong)}.")
+        sys.exit(f"Not held by exactly the tests that the patch names: {', '.join(wrong)}.")
 
 
 if __name__ == "__main__":

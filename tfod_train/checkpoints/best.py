@@ -67,8 +67,8 @@ def set_aside(checkpoint, folder):
     for path in sorted(integrity.files_of(checkpoint), key=lambda path: path.endswith(".index")):
         try:
             _link(path, os.path.join(folder, os.path.basename(path)))
-        except FileNotFoundError:
-            raise Gone("it is deleted")
+        except FileNotFoundError as error:
+            raise Gone("it is deleted") from error
     why = integrity.problem(there, values=True)
     if why:
         raise Gone(why)

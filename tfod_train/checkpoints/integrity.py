@@ -9,7 +9,7 @@ crashed process left is found in the middle of a start, or not until somebody re
 import os
 import re
 import struct
-from typing import List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 from data_prep.tfrecord import crc32c
 
@@ -21,7 +21,7 @@ _DT_STRING = 7
 _NOT_AS_BYTES = (_DT_STRING, 20, 21)  # string, resource, variant: their checksum is not that of the bytes on disk
 _CHUNK_BYTES = 4 * 2**20
 _NAME = re.compile(r"model\.ckpt-(\d+)\.index$")
-_verdicts = {}
+_verdicts: Dict[str, Any] = {}
 
 
 class Entry(NamedTuple):
@@ -67,12 +67,12 @@ def read_index(prefix):
         with open(prefix + ".index", "rb") as source:
             data = source.read()
         return _parse(data)
-    except FileNotFoundError:
-        raise Torn("it has no .index file")
+    except FileNotFoundError as error:
+        raise Torn("it has no .index file") from error
     except OSError as error:
-        raise Torn(f"its .index cannot be read ({error.strerror})")
-    except (IndexError, struct.error, UnicodeDecodeError):
-        raise Torn("its .index is damaged")
+        raise Torn(f"its .index cannot be read ({error.strerror})") from error
+    except (IndexError, struct.error, UnicodeDecodeError) as error:
+        raise Torn("its .index is damaged") from error
 
 
 def shard_paths(prefix, shards):
@@ -92,8 +92,8 @@ def check_extent(prefix):
     for path, size in zip(shard_paths(prefix, index.shards), needed):
         try:
             there = os.path.getsize(path)
-        except FileNotFoundError:
-            raise Torn(f"{os.path.basename(path)} is missing")
+        except FileNotFoundError as error:
+            raise Torn(f"{os.path.basename(path)} is missing") from error
         if there < size:
             raise Torn(f"{os.path.basename(path)} has {there} of {size} bytes")
     return index
@@ -110,7 +110,7 @@ def check_values(prefix):
                     if entry.dtype not in _NOT_AS_BYTES and _crc_of(shard, entry) != entry.crc:
                         raise Torn(f"the checksum of {entry.name} does not match")
         except OSError as error:
-            raise Torn(f"{os.path.basename(path)} cannot be read ({error.strerror})")
+            raise Torn(f"{os.path.basename(path)} cannot be read ({error.strerror})") from error
 
 
 def problem(prefix, values=False):

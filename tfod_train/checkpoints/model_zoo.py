@@ -3,7 +3,6 @@
 Fetched once into DATA_DIR/zoo/, by size and sha256 of what was published; whatever server or hand it comes from.
 """
 
-import difflib
 import os
 import re
 import shutil
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 from common import files
 from common.errors import PREFLIGHT_FAILED, DataError, Refused
+from common.text import nearest
 
 FOLDER = "zoo"
 SOURCE = "http://download.tensorflow.org/models/object_detection/"
@@ -61,8 +61,8 @@ def find(asked):
 
 def near(asked):
     """The name that was probably meant; None for paths and for what resembles none."""
-    matches = difflib.get_close_matches(asked, names(), n=1, cutoff=0.75) if os.sep not in asked else []
-    return matches[0] if matches else None
+    match = nearest(asked, names(), cutoff=0.75) if os.sep not in asked else None
+    return match
 
 
 def checkpoint(name, data_dir):
@@ -133,7 +133,7 @@ def ensure(asked, data_dir, say, source=SOURCE, zoo=None):
             f"Put {source}{archive.name}, as it is, into {folder} and run the same command again, or set "
             "FINE_TUNE_CHECKPOINT=none to train from scratch.",
             PREFLIGHT_FAILED,
-        )
+        ) from error
     if not os.path.isfile(checkpoint(name, data_dir) + ".index"):
         raise Refused(
             f"{os.path.join(folder, name)} holds no {CHECKPOINT}.index.",

@@ -7,10 +7,10 @@ NO_AVERAGES = "raw (the checkpoint holds no moving averages)"
 
 
 class Weights(NamedTuple):
-    """`restore` is variables by their name in the checkpoint, for a Saver; `said` is for people: `raw`, ..."""
+    """`restore` is variables by their name in the checkpoint, for a Saver; `words` are for people: `raw`, ..."""
 
     restore: Dict[str, Any]
-    said: str
+    words: str
 
 
 def choose(variables, trainable, in_checkpoint, averages_wanted):

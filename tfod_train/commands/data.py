@@ -6,7 +6,7 @@ from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 from data_prep import formats as data_formats
 from tfod_train.config import dataset
 
-# Of the user's own pictures; what data_prep makes of them is trained on with DATASET=<the folder>.
+# Of the user's own images; what data_prep makes of them is trained on with DATASET=<the folder>.
 FORMATS = tuple(each.name for each in data_formats.FORMATS if not each.published)
 
 

@@ -1,4 +1,4 @@
-"""entrypoint.py detect: draws what an exported model finds on pictures. It needs the export and no run."""
+"""entrypoint.py detect: draws what an exported model finds on images. It needs the export and no run."""
 
 import argparse
 import functools
@@ -21,10 +21,10 @@ LOG = "detect.log"
 
 
 def detect(settings, console, arguments):
-    """Draws boxes and masks on pictures and writes them down in detections.json; see docs/export.md.
+    """Draws boxes and masks on images and writes them down in detections.json; see docs/export.md.
 
     Returns:
-        exit code: 0, or 3 where a picture could not be used.
+        exit code: 0, or 3 where an image could not be used.
     """
     asked = _arguments(arguments)
     StopRequest(console.say_from_signal).install()
@@ -41,7 +41,7 @@ def detect(settings, console, arguments):
     except OSError as error:
         raise Refused(
             f"{asked.out} cannot be written: {error.strerror}.", "Name another folder with --out.", PREFLIGHT_FAILED
-        )
+        ) from error
     model, names = _load(asked.model)
     began, done, failed = time.time(), [], []
     for image, target in zip(asked.images, targets):
@@ -49,7 +49,7 @@ def detect(settings, console, arguments):
             done.append(_detect(model, names, image, target, asked.min_score))
         except ValueError as why:
             failed.append({"file": image, "why": str(why)})
-        console.progress(len(done) + len(failed), len(targets), "", "picture")
+        console.progress(len(done) + len(failed), len(targets), "", "image")
     console.end_progress()
     write_json(
         os.path.join(asked.out, RESULTS),
@@ -58,7 +58,7 @@ def detect(settings, console, arguments):
     for one in failed:
         console.error(f"{one['file']}: {one['why']}.")
     console.say(
-        "Drew %d objects with a score of %.2g and more on %d pictures into %s, in %s on the CPU%s."
+        "Drew %d objects with a score of %.2g and more on %d images into %s, in %s on the CPU%s."
         % (
             sum(len(one["detections"]) for one in done),
             asked.min_score,
@@ -74,14 +74,14 @@ def detect(settings, console, arguments):
 def _arguments(arguments):
     parser = argparse.ArgumentParser(
         prog="entrypoint.py detect",
-        description="Draws what an exported model finds on pictures, and writes detections.json beside them.",
+        description="Draws what an exported model finds on images, and writes detections.json beside them.",
     )
     parser.add_argument("--model", metavar="DIR", required=True, help="a folder that `entrypoint.py export` made")
     parser.add_argument(
-        "--out", metavar="DIR", default="detections", help="where the drawn pictures go; default %(default)s"
+        "--out", metavar="DIR", default="detections", help="where the drawn images go; default %(default)s"
     )
     parser.add_argument("--min-score", metavar="SCORE", type=float, default=0.5, help="0 to 1; default %(default)s")
-    parser.add_argument("images", metavar="IMAGES", nargs="+", help="pictures of any format that Pillow reads")
+    parser.add_argument("images", metavar="IMAGES", nargs="+", help="images of any format that Pillow reads")
     asked = parser.parse_args(arguments)
     if not 0 <= asked.min_score <= 1:
         parser.error(f"--min-score is between 0 and 1, and not {asked.min_score:g}")
@@ -89,7 +89,7 @@ def _arguments(arguments):
 
 
 def _targets(images, out):
-    """Where each drawn picture goes: NAME.jpg where it was one, else NAME.png; with a number where that is taken."""
+    """Where each drawn image goes: NAME.jpg where it was one, else NAME.png; with a number where that is taken."""
     targets = []
     for image in images:
         stem, ending = os.path.splitext(os.path.basename(image))
@@ -130,13 +130,13 @@ def _load(folder):
         raise Refused(
             f"{path} cannot be read as a label map: {why}.",
             "Export the model again, or take the label map of its dataset.",
-        )
+        ) from error
     names = {class_id: category["name"] for class_id, category in categories.items()}
     return inference.FrozenGraph(os.path.join(folder, FROZEN)), names
 
 
 def _detect(model, names, path, target, min_score):
-    """Detects in one picture and draws it; returns its entry for detections.json. Raises ValueError: unusable."""
+    """Detects in one image and draws it; returns its entry for detections.json. Raises ValueError: unusable."""
     from tfod_train.evaluation import visualization
 
     image = _upright(path)
@@ -146,7 +146,7 @@ def _detect(model, names, path, target, min_score):
     boxes = np.round(kept.boxes * sides, 1)
     labels = [names.get(class_id, f"class {class_id}") for class_id in kept.classes]
     masks = _masks(kept, (image.height, image.width))
-    drawn = visualization.on_picture(image, boxes, kept.scores, kept.classes, labels, masks)
+    drawn = visualization.on_image(image, boxes, kept.scores, kept.classes, labels, masks)
     encoded = io.BytesIO()
     drawn.save(encoded, "JPEG" if target.endswith(".jpg") else "PNG", quality=95)
     files.write(target, encoded.getvalue())
@@ -174,11 +174,11 @@ def _detect(model, names, path, target, min_score):
 def _placing():
     from tfod_train.export import inference
 
-    return inference.MasksInPicture()
+    return inference.MasksInImage()
 
 
 def _masks(found, size):
-    """uint8 [n, height, width] of Detections in a picture of that size; None where the model has no masks."""
+    """uint8 [n, height, width] of Detections in an image of that size; None where the model has no masks."""
     if found.masks is None:
         return None
     return _placing().place(found, size) if len(found.masks) else np.zeros((0,) + size, np.uint8)
@@ -193,7 +193,7 @@ def _run_lengths(mask):
 
 
 def _upright(path):
-    """The picture of a file as data_prep makes the records': upright, RGB. Raises ValueError."""
+    """The image of a file as data_prep makes the records': upright, RGB. Raises ValueError."""
     from PIL import Image
 
     from data_prep.images import normalize
@@ -202,4 +202,4 @@ def _upright(path):
         with open(path, "rb") as file:
             return Image.open(io.BytesIO(normalize.load(file.read()).encoded)).convert("RGB")
     except OSError as error:
-        raise ValueError(error.strerror or str(error))
+        raise ValueError(error.strerror or str(error)) from error

@@ -5,6 +5,7 @@ import os
 
 from common.errors import SETTINGS_REFUSED, Refused
 from common.json_files import read_json
+from tfod_train.config import pipeline
 from tfod_train.run.run_dir import MANIFEST
 
 # What differs between any two runs, the same as they may be.
@@ -36,7 +37,8 @@ def differences(one, other, everything=False):
 def _flat(value, prefix=""):
     """Texts of all leaves of a JSON value by dotted name; the effective config by the path of each field."""
     if prefix == "config":
-        return _config_fields(value)
+        config = pipeline.from_lines(value)
+        return {"config": str(value)} if config is None else pipeline.values(config, "config.")
     if isinstance(value, dict):
         items = [(str(key), one) for key, one in value.items()]
     elif isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value):
@@ -50,26 +52,6 @@ def _flat(value, prefix=""):
     for name, one in items:
         flat.update(_flat(one, f"{prefix}.{name}" if prefix else name))
     return flat
-
-
-def _config_fields(lines):
-    """Values of a text proto by dotted path; the n-th of the messages of one name is name[n]."""
-    path, counts, fields = ["config"], [{}], {}
-    for line in lines:
-        line = line.strip()
-        if line.endswith("{"):
-            name = line[:-1].strip()
-            number = counts[-1][name] = counts[-1].get(name, -1) + 1
-            path.append(f"{name}[{number}]" if number else name)
-            counts.append({})
-        elif line == "}":
-            path.pop()
-            counts.pop()
-        elif line:
-            name, _, value = line.partition(": ")
-            name = ".".join(path + [name])
-            fields[name] = f"{fields[name]}, {value}" if name in fields else value
-    return fields
 
 
 def _read(path):

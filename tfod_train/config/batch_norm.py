@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tfod_train.config import pipeline
 
-ENOUGH_PICTURES = 4
+ENOUGH_IMAGES = 4
 LEFT_OVER = 0.05
 # What slim's networks are built with, where the config's own values do not reach them; by a part of the extractor's
 # type, the first that fits.
@@ -48,7 +48,7 @@ def cautions(config, devices):
     found = trained(config)
     if not found:
         return []
-    return _too_few_pictures(config.train_config.batch_size // devices, devices) + _too_few_steps(config, found)
+    return _too_few_images(config.train_config.batch_size // devices, devices) + _too_few_steps(config, found)
 
 
 def _base_network(config):
@@ -76,13 +76,13 @@ def _of_hyperparams(message, prefix):
     return found
 
 
-def _too_few_pictures(share, devices):
-    if share >= ENOUGH_PICTURES:
+def _too_few_images(share, devices):
+    if share >= ENOUGH_IMAGES:
         return []
     return [
         (
-            f"Batch norm trains on {share} picture{'' if share == 1 else 's'} a device, too few for steady "
-            f"statistics: set BATCH_SIZE={ENOUGH_PICTURES * devices} or more, or freeze it (docs/batch_norm.md)."
+            f"Batch norm trains on {share} image{'' if share == 1 else 's'} a device, too few for steady "
+            f"statistics: set BATCH_SIZE={ENOUGH_IMAGES * devices} or more, or freeze it (docs/batch_norm.md)."
         )
     ]
 

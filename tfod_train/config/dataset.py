@@ -1,12 +1,12 @@
 """Finds the dataset a run trains on and reads its dataset.json."""
 
-import difflib
 import glob
 import os
 from typing import Any, Dict, List, NamedTuple
 
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 from common.json_files import read_json
+from common.text import nearest
 from data_prep.writer.dataset import DATASET_FILE
 
 NAMED = ("pets", "mini-pets")
@@ -38,7 +38,7 @@ class Dataset(NamedTuple):
 
     @property
     def most_boxes(self):
-        """Boxes of the picture that has the most; 0 where a dataset.json of an earlier version does not say."""
+        """Boxes of the image that has the most; 0 where a dataset.json of an earlier version does not say."""
         return self.description.get("most_boxes", 0)
 
     @property
@@ -47,7 +47,7 @@ class Dataset(NamedTuple):
         return self.description.get("config", {})
 
     def examples(self, split):
-        """Number of pictures in a split: "train" or "val"."""
+        """Number of images in a split: "train" or "val"."""
         return self.description["splits"][split]["examples"]
 
 
@@ -67,10 +67,10 @@ def locate(settings):
     if os.path.isdir(settings.dataset):
         folder = settings.dataset.rstrip("/")
         return os.path.basename(os.path.abspath(folder)), folder, f"DATASET={settings.dataset}"
-    near = difflib.get_close_matches(settings.dataset, NAMED, n=1)
+    near = nearest(settings.dataset, NAMED)
     raise Refused(
         f"DATASET={settings.dataset} is neither {' nor '.join(NAMED)} nor a folder.",
-        f"Did you mean {near[0]}?" if near else "Name a folder that holds a dataset.json.",
+        f"Did you mean {near}?" if near else "Name a folder that holds a dataset.json.",
         SETTINGS_REFUSED,
     )
 

@@ -10,7 +10,7 @@ ONE_QUEUE_THREAD = (("num_batch_queue_threads", 1),)
 
 
 def order_input(config, set_field):
-    """Lets the pictures come in an order that depends on the seed alone; called where SEED is set.
+    """Lets the images come in an order that depends on the seed alone; called where SEED is set.
 
     Args:
         config: TrainEvalPipelineConfig, changed.

@@ -1,7 +1,7 @@
 """Input buffers that fit the memory. Pure.
 
-The API's defaults (2048 shuffled records, 64 readers, 64 or batch x 8 pictures decoded at once, 150 decoded
-pictures queued) are made for large hosts; on small ones the kernel kills the training. Where a quarter of the
+The API's defaults (2048 shuffled records, 64 readers, 64 or batch x 8 images decoded at once, 150 decoded
+images queued) are made for large hosts; on small ones the kernel kills the training. Where a quarter of the
 memory is enough for what config and defaults ask for, nothing is changed, so that a training with a SEED repeats
 where memory is ample.
 """
@@ -9,18 +9,18 @@ where memory is ample.
 import collections
 from typing import Any, NamedTuple
 
-SHARE_OF_RAM = 0.25  # the rest is for the model, its variables, TensorFlow itself and pictures above the median
+SHARE_OF_RAM = 0.25  # the rest is for the model, its variables, TensorFlow itself and images above the median
 FILE_BUFFER = 8000000  # bytes that the API has each TFRecordDataset read at once (dataset_builder.build)
 # Records that tf.data's parallel_interleave holds ready a file, as multiples of read_block_length, and the files it
 # has open, as multiples of num_readers (its defaults of buffer_output_elements and prefetch_input_elements + cycle).
 READY_BLOCKS, OPEN_FILES = 2, 3
-# Decoded bytes to a byte of record where dataset.json does not say how large its pictures are: an assumption.
+# Decoded bytes to a byte of record where dataset.json does not say how large its images are: an assumption.
 DECODED = 10
 UINT8_PIXEL, FLOAT_PIXEL = 3, 12  # bytes of a pixel of three channels
 
 
 class Records(NamedTuple):
-    """Training records: mean bytes of one, median pixels of a picture, number of files, bytes of the largest."""
+    """Training records: mean bytes of one, median pixels of an image, number of files, bytes of the largest."""
 
     bytes: float
     pixels: float
@@ -58,7 +58,7 @@ def of(config, trainer, devices, described, boxes=0):
         trainer: Trainer, as their inputs differ.
         devices: number of replicas or clones.
         described: Records.
-        boxes: instance masks decoded a picture; 0 where none are read.
+        boxes: instance masks decoded an image; 0 where none are read.
     """
     reader, train = config.train_input_reader, config.train_config
     batch = train.batch_size // devices

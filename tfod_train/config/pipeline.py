@@ -5,17 +5,17 @@ it by the clones itself, the patched input function by the replicas.
 """
 
 import copy
-import difflib
 import math
 import os
 import re
-from typing import Any, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple
 
 from google.protobuf import text_format
 from object_detection.protos import input_reader_pb2, pipeline_pb2
 
 from common.errors import SETTINGS_REFUSED, Refused
 from common.project import PROJECT_DIR
+from common.text import nearest
 from tfod_train.checkpoints import model_zoo
 from tfod_train.config import determinism, input_buffers
 from tfod_train.trainer import TRAINERS
@@ -53,10 +53,10 @@ def find(settings, dataset_name):
             return path
     folder = os.path.join(PROJECT_DIR, "configs")
     there = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    near = difflib.get_close_matches(os.path.basename(named), there, n=1)
+    near = nearest(os.path.basename(named), there)
     raise Refused(
         f"PIPELINE_CONFIG={named} is not a file.",
-        f"Did you mean configs/{near[0]}?" if near else f"configs/ has {', '.join(there)}.",
+        f"Did you mean configs/{near}?" if near else f"configs/ has {', '.join(there)}.",
     )
 
 
@@ -72,10 +72,47 @@ def parse(path):
             text_format.Merge(source.read(), config)
     except (text_format.ParseError, UnicodeDecodeError) as error:
         what, do = _where_it_fails(str(error))
-        raise Refused(f"{path} is not a pipeline config: {what}.", do)
+        raise Refused(f"{path} is not a pipeline config: {what}.", do) from error
     if not config.model.WhichOneof("model"):
         raise Refused(f"{path} names no model.", "A pipeline config has model, train_config and input readers.")
     return config
+
+
+def from_lines(lines: Any) -> Any:
+    """TrainEvalPipelineConfig of the lines of a text proto, as run.json holds it; None where they are none.
+
+    Fields that this API does not know, of a run made with another, are left out.
+    """
+    text = "\n".join(map(str, lines)) if isinstance(lines, list) else ""
+    try:
+        return text_format.Parse(text, pipeline_pb2.TrainEvalPipelineConfig(), allow_unknown_field=True)
+    except text_format.ParseError:
+        return None
+
+
+def values(message: Any, prefix: str = "") -> Dict[str, str]:
+    """Texts of all fields that are set, by dotted path; the n-th of the messages of one name is name[n], from 1 on."""
+    found = {}  # type: Dict[str, str]
+    for field, value in message.ListFields():
+        name = prefix + field.name
+        many = field.label == field.LABEL_REPEATED
+        if field.message_type is None:
+            found[name] = ", ".join(_text(field, one) for one in (value if many else [value]))
+            continue
+        for number, one in enumerate(value if many else [value]):
+            found.update(values(one, f"{name}[{number}]." if number else name + "."))
+    return found
+
+
+def _text(field, value):
+    """A value as a text proto has it."""
+    if field.enum_type is not None:
+        return field.enum_type.values_by_number[value].name
+    if field.type == field.TYPE_STRING:
+        return f'"{value}"'
+    if field.type == field.TYPE_BOOL:
+        return "true" if value else "false"
+    return f"{value:.8g}" if isinstance(value, float) else str(value)
 
 
 def _where_it_fails(error):
@@ -87,9 +124,9 @@ def _where_it_fails(error):
     field = re.search(r'Message type "([\w.]+)" has no field named "(\w+)"', error)
     if field:
         known = pipeline_pb2.DESCRIPTOR.pool.FindMessageTypeByName(field.group(1)).fields_by_name
-        near = difflib.get_close_matches(field.group(2), list(known), n=1)
+        near = nearest(field.group(2), known)
         if near:
-            return what, f"Did you mean {near[0]}? Correct it there."
+            return what, f"Did you mean {near}? Correct it there."
     return what, "Correct it there."
 
 
@@ -186,13 +223,13 @@ def _use_dataset(config, wanted, changes):
         reader.label_map_path = dataset.label_map
         reader.shuffle = shuffle and reader.shuffle
     del config.eval_input_reader[1:]
-    # Every picture once: the API's readers repeat for ever unless told otherwise.
+    # Every image once: the API's readers repeat for ever unless told otherwise.
     config.eval_input_reader[0].num_epochs = 1
-    config.eval_input_reader[0].include_source_id = True  # finds the picture again for drawing
+    config.eval_input_reader[0].include_source_id = True  # finds the image again for drawing
     config.eval_config.num_examples = dataset.examples("val")
     config.eval_config.batch_size = 1
     config.eval_config.retain_original_images = True  # so that there is something to draw on
-    _set(config.eval_input_reader[0], "sample_1_of_n_examples", 1, changes, "every validation picture is evaluated")
+    _set(config.eval_input_reader[0], "sample_1_of_n_examples", 1, changes, "every validation image is evaluated")
     _use_most_boxes(config, wanted, changes)
     _use_masks(config, wanted, changes)
 
@@ -203,7 +240,7 @@ def _use_most_boxes(config, wanted, changes):
     # same name in train_config is not read by the API any more.)
     for reader in (config.train_input_reader, config.eval_input_reader[0]):
         if dataset.most_boxes > reader.max_number_of_boxes:
-            _set(reader, "max_number_of_boxes", dataset.most_boxes, changes, "a picture of the dataset has them")
+            _set(reader, "max_number_of_boxes", dataset.most_boxes, changes, "an image of the dataset has them")
 
 
 def _use_masks(config, wanted, changes):
@@ -390,18 +427,18 @@ def _refuse_unbatchable_shapes(config, devices):
     share = config.train_config.batch_size // devices.count
     padded, masks = resizer.keep_aspect_ratio_resizer.pad_to_max_dimension, _learns_masks(config)
     if padded and masks:
-        # The model resizes them once more beside a picture of one channel, which the padding of three refuses.
+        # The model resizes them once more beside an image of one channel, which the padding of three refuses.
         raise Refused(
             "The API cannot pad instance masks (pad_to_max_dimension in the config).",
-            f"Take it out, with BATCH_SIZE={devices.count} (one picture a device), or take fixed_shape_resizer.",
+            f"Take it out, with BATCH_SIZE={devices.count} (one image a device), or take fixed_shape_resizer.",
             SETTINGS_REFUSED,
         )
     if share > 1 and not padded:
         raise Refused(
-            "keep_aspect_ratio_resizer gives pictures of different sizes, which cannot share a batch of "
+            "keep_aspect_ratio_resizer gives images of different sizes, which cannot share a batch of "
             f"{share} a device.",
             f"Set {'fixed_shape_resizer' if masks else 'pad_to_max_dimension: true'} in the config, or "
-            f"BATCH_SIZE={devices.count} (one picture a device).",
+            f"BATCH_SIZE={devices.count} (one image a device).",
             SETTINGS_REFUSED,
         )
 

@@ -13,7 +13,7 @@ class Devices(NamedTuple):
     """The devices of a run; `names` are TensorFlow device names, one a replica or clone."""
 
     kind: str
-    count: int
+    count: int  # type: ignore[assignment]  # a tuple's own method, which nobody calls
     cuda_visible_devices: str
     names: Tuple[str, ...]
 

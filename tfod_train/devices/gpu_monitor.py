@@ -119,12 +119,12 @@ def text(uses):
 
 def _ask(pynvml, handle):
     return Use(
-        _told(pynvml, lambda: float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
-        _told(pynvml, lambda: int(pynvml.nvmlDeviceGetMemoryInfo(handle).used) // 2**20),
+        _answer(pynvml, lambda: float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)),
+        _answer(pynvml, lambda: int(pynvml.nvmlDeviceGetMemoryInfo(handle).used) // 2**20),
     )
 
 
-def _told(pynvml, question):
+def _answer(pynvml, question):
     """The answer, None from a GPU that is not made to tell (an old GeForce, a part of one that MIG split)."""
     try:
         return question()
@@ -135,5 +135,5 @@ def _told(pynvml, question):
 
 
 def _mean(uses):
-    told = [use.percent for use in uses if use.percent is not None]
-    return sum(told) / len(told) if told else None
+    known = [use.percent for use in uses if use.percent is not None]
+    return sum(known) / len(known) if known else None

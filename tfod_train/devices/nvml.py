@@ -16,8 +16,8 @@ def session():
     """
     try:
         import pynvml
-    except ImportError:
-        raise NoAnswer("")
+    except ImportError as error:
+        raise NoAnswer("") from error
     try:
         pynvml.nvmlInit()
         try:
@@ -25,7 +25,7 @@ def session():
         finally:
             pynvml.nvmlShutdown()
     except pynvml.NVMLError as error:
-        raise NoAnswer(str(error))
+        raise NoAnswer(str(error)) from error
 
 
 def text(value):

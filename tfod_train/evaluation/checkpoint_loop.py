@@ -262,17 +262,17 @@ class _Evaluations(object):
             self._evaluator = _build(self._config, self._devices, plugins.of_run(self._settings.plugins, self._run_dir))
         expected = self._config.eval_config.num_examples
 
-        def on_picture(count):
+        def on_image(count):
             self._health.beat("evaluating")
-            self._console.progress(count, expected, "", "picture")
+            self._console.progress(count, expected, "", "image")
 
-        result = self._evaluator.evaluate(checkpoint, on_picture)
+        result = self._evaluator.evaluate(checkpoint, on_image)
         self._console.end_progress()
         from tfod_train.evaluation import visualization
 
         if result.images != expected:
             raise Refused(
-                f"{result.images} of {expected} validation pictures were evaluated.",
+                f"{result.images} of {expected} validation images were evaluated.",
                 "The records changed since training began: make the dataset again.",
                 PREFLIGHT_FAILED,
             )
@@ -283,7 +283,7 @@ class _Evaluations(object):
         )
         records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
         drawing = visualization.sheet(
-            visualization.with_originals(result.pictures, records), self._evaluator.class_names, title
+            visualization.with_originals(result.kept_images, records), self._evaluator.class_names, title
         )
         files.write(self._out.detections, drawing)
         _write_events(self._out.path, result)
@@ -308,7 +308,7 @@ class _Evaluations(object):
             else ""
         )
         self._console.say(
-            f"Evaluated {entry['images']} of {entry['images_expected']} pictures in {duration(entry['secs'])} "
+            f"Evaluated {entry['images']} of {entry['images_expected']} images in {duration(entry['secs'])} "
             f"with {entry['weights']} weights: COCO mAP {_text(metrics.get(evaluations.MAP))}, mAP@.5IOU "
             f"{_text(metrics.get(evaluations.MAP50))}{masks}."
         )

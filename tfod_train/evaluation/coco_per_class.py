@@ -8,7 +8,7 @@ import numpy as np
 from object_detection.metrics import coco_evaluation, coco_tools
 
 ALL_AREAS = 0
-MOST_DETECTIONS = -1  # the last of 1, 10 and 100 detections a picture
+MOST_DETECTIONS = -1  # the last of 1, 10 and 100 detections an image
 
 
 class ByClass(coco_tools.COCOEvalWrapper):

@@ -1,4 +1,4 @@
-"""Evaluates checkpoints of a run: every validation picture once, COCO and Pascal metrics, pictures for drawing.
+"""Evaluates checkpoints of a run: every validation image once, COCO and Pascal metrics, images for drawing.
 
 A plain loop over the API's input function, model and evaluators: one graph, one session, a restore a checkpoint.
 """
@@ -29,17 +29,17 @@ BOX_AP_OF_CLASS = "DetectionBoxes_PerformanceByCategory/mAP/"
 MASK_AP_OF_CLASS = "DetectionMasks_PerformanceByCategory/mAP/"
 
 
-class Picture(NamedTuple):
-    """A picture kept for drawing.
+class KeptImage(NamedTuple):
+    """An image kept for drawing.
 
-    `source_id` is the record's, "" where the reader gives none; `image` is uint8 [height, width, 3] as the model
-    saw it, `size` the picture's own (height, width); boxes are float [n, 4] (ymin, xmin, ymax, xmax) in pixels of
+    `source_id` is the record's, "" where the reader gives none; `pixels` is uint8 [height, width, 3] as the model
+    saw it, `size` the image's own (height, width); boxes are float [n, 4] (ymin, xmin, ymax, xmax) in pixels of
     that size; masks are uint8 [n, height, width] of that size, 1 inside, and None for a model that learns none. Of
     what was detected, only what scores draw.MIN_SCORE and more is kept.
     """
 
     source_id: str
-    image: Any
+    pixels: Any
     size: Any
     boxes: Any
     scores: Any
@@ -72,7 +72,7 @@ class Evaluation(NamedTuple):
     metrics: Dict[str, float]
     per_class: Dict[str, OfClass]
     weights: str
-    pictures: List[Picture]
+    kept_images: List[KeptImage]
 
 
 class Evaluator(object):
@@ -81,12 +81,12 @@ class Evaluator(object):
     Args:
         configs: dictionary of config objects (config_util.create_configs_from_pipeline_proto).
         session_config: ConfigProto.
-        pictures: how many pictures to keep for drawing.
+        keep_images: how many images to keep for drawing.
     """
 
-    def __init__(self, configs, session_config, pictures=12):
+    def __init__(self, configs, session_config, keep_images=12):
         self._configs = configs
-        self._keep = pictures
+        self._keep = keep_images
         self._categories = label_map_util.create_category_index_from_labelmap(
             configs["eval_input_config"].label_map_path, use_display_name=True
         )
@@ -103,12 +103,12 @@ class Evaluator(object):
         """Class names by id, from the label map."""
         return {class_id: category["name"] for class_id, category in self._categories.items()}
 
-    def evaluate(self, checkpoint, on_picture):
-        """Evaluates one checkpoint on every picture of the validation split.
+    def evaluate(self, checkpoint, on_image):
+        """Evaluates one checkpoint on every image of the validation split.
 
         Args:
             checkpoint: path without .index.
-            on_picture: function(number of pictures done).
+            on_image: function(number of images done).
 
         Returns:
             Evaluation.
@@ -118,7 +118,7 @@ class Evaluator(object):
             taken = self._restore(checkpoint)
             self._session.run(self._prepare)
             step = int(self._session.run(tf.train.get_global_step()))
-            losses, boxes, pictures, count = collections.Counter(), collections.Counter(), [], 0
+            losses, boxes, kept_images, count = collections.Counter(), collections.Counter(), [], 0
             while True:
                 try:
                     result, loss = self._session.run([self._results, self._losses])
@@ -130,18 +130,18 @@ class Evaluator(object):
                     evaluator.add_single_ground_truth_image_info(count, truth)
                     evaluator.add_single_detected_image_info(count, found)
                 boxes.update(int(class_id) for class_id in truth[GROUNDTRUTH.groundtruth_classes])
-                if len(pictures) < self._keep:
-                    pictures.append(_picture(result, found, truth))
+                if len(kept_images) < self._keep:
+                    kept_images.append(_kept_image(result, found, truth))
                 losses.update({name: float(value) for name, value in loss.items()})
                 count += 1
-                on_picture(count)
+                on_image(count)
         metrics = {}
         for evaluator in evaluators:
             metrics.update(measured(evaluator.evaluate()))
         per_class = of_classes(metrics, self.class_names, boxes)
         metrics = {name: value for name, value in metrics.items() if "ByCategory" not in name}
         metrics.update({name: total / max(count, 1) for name, total in losses.items()})
-        return Evaluation(step, count, metrics, per_class, taken, pictures)
+        return Evaluation(step, count, metrics, per_class, taken, kept_images)
 
     def _evaluators(self):
         categories = list(self._categories.values())
@@ -157,11 +157,11 @@ class Evaluator(object):
         if names not in self._savers:
             self._savers[names] = tf.train.Saver(chosen.restore)
         self._savers[names].restore(self._session, checkpoint)
-        return chosen.said
+        return chosen.words
 
 
 def _build(configs):
-    """The evaluation graph: (iterator, results of one picture, losses of one picture by name)."""
+    """The evaluation graph: (iterator, results of one image, losses of one image by name)."""
     eval_input_fn = inputs.create_eval_input_fn(configs["eval_config"], configs["eval_input_config"], configs["model"])
     iterator = tf.data.make_initializable_iterator(eval_input_fn())
     features, labels = iterator.get_next()
@@ -219,7 +219,7 @@ def of_classes(metrics, names, boxes):
 
 
 def _ground_truth(result):
-    """Ground truth of one picture, padding cut off."""
+    """Ground truth of one image, padding cut off."""
     count = int(result[GROUNDTRUTH.num_groundtruth_boxes][0])
     keys = (
         GROUNDTRUTH.groundtruth_boxes,
@@ -246,14 +246,14 @@ def _detections(result):
     return {key: result[key][0][:count] for key in keys if key in result}
 
 
-def _picture(result, found, truth):
+def _kept_image(result, found, truth):
     # The API keeps the "original" image resized as for the model, with padding; its own size is kept beside it.
     height, width = (int(side) for side in result[TRUE_SHAPE][0][:2])
     size = tuple(int(side) for side in result[GROUNDTRUTH.original_image_spatial_shape][0])
     seen = result["original_image"][0][:height, :width].astype("uint8")
     shown = np.flatnonzero(found[DETECTIONS.detection_scores] >= visualization.MIN_SCORE)
     masks = found.get(DETECTIONS.detection_masks)
-    return Picture(
+    return KeptImage(
         result[SOURCE_ID][0].decode("utf-8"),
         seen,
         size,

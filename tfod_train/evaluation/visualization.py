@@ -1,4 +1,4 @@
-"""Draws detections on pictures, as a sheet that people look at."""
+"""Draws detections on kept_images, as a sheet that people look at."""
 
 import collections
 import glob
@@ -9,15 +9,15 @@ import numpy as np
 CELL = 320
 COLUMNS = 4
 MIN_SCORE = 0.5
-TINT = 100  # of 255: how much of a mask's colour covers the picture
+TINT = 100  # of 255: how much of a mask's colour covers the image
 COLOURS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#008080", "#9a6324", "#800000", "#808000", "#000075")
 
 
-def sheet(pictures, names, title):
-    """PNG bytes of a sheet: each picture with its detections (solid, named, masks tinted) and truth (dashed white).
+def sheet(kept_images, names, title):
+    """PNG bytes of a sheet: each image with its detections (solid, named, masks tinted) and truth (dashed white).
 
     Args:
-        pictures: list of tfod_train.evaluation.evaluator.Picture.
+        kept_images: list of tfod_train.evaluation.evaluator.KeptImage.
         names: class names by id.
         title: line above the sheet.
     """
@@ -26,15 +26,15 @@ def sheet(pictures, names, title):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    columns = min(COLUMNS, max(1, len(pictures)))
-    rows = max(1, -(-len(pictures) // columns))
+    columns = min(COLUMNS, max(1, len(kept_images)))
+    rows = max(1, -(-len(kept_images) // columns))
     figure, axes = pyplot.subplots(
         rows, columns, squeeze=False, figsize=(columns * CELL / 100.0, rows * CELL / 100.0 + 0.3), dpi=100
     )
     for axis in axes.flat:
         axis.axis("off")
-    for axis, picture in zip(axes.flat, pictures):
-        _draw(axis, picture, names)
+    for axis, kept in zip(axes.flat, kept_images):
+        _draw(axis, kept, names)
     figure.suptitle(title, fontsize=11, y=0.995)
     figure.tight_layout(rect=(0, 0, 1, 1 - 0.15 / rows), pad=0.4)
     png = io.BytesIO()
@@ -43,20 +43,20 @@ def sheet(pictures, names, title):
     return png.getvalue()
 
 
-def with_originals(pictures, patterns):
-    """The pictures with the records' own image in place of the one the model saw, which is small and squeezed.
+def with_originals(kept_images, patterns):
+    """The images with the records' own image in place of the one the model saw, which is small and squeezed.
 
     Where a source id is that of several records, the model's image stays.
 
     Args:
-        pictures: list of tfod_train.evaluation.evaluator.Picture.
+        kept_images: list of tfod_train.evaluation.evaluator.KeptImage.
         patterns: file name patterns of the records they come from.
     """
     from PIL import Image
 
     from data_prep.tfrecord import codec
 
-    wanted = {picture.source_id for picture in pictures if picture.source_id}
+    wanted = {kept.source_id for kept in kept_images if kept.source_id}
     originals, times = {}, collections.Counter()
     for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
         for payload in codec.read(path):
@@ -68,35 +68,34 @@ def with_originals(pictures, patterns):
                 image.thumbnail((2 * CELL, 2 * CELL))
                 originals[source_id] = np.asarray(image)
     return [
-        picture._replace(image=originals[picture.source_id]) if times[picture.source_id] == 1 else picture
-        for picture in pictures
+        kept._replace(pixels=originals[kept.source_id]) if times[kept.source_id] == 1 else kept for kept in kept_images
     ]
 
 
-def _draw(axis, picture, names):
+def _draw(axis, kept, names):
     from matplotlib.patches import Rectangle
 
-    height, width = picture.size
+    height, width = kept.size
     extent = (0, width, height, 0)
-    axis.imshow(picture.image, extent=extent, interpolation="bicubic")
-    for mask in () if picture.true_masks is None else picture.true_masks:
+    axis.imshow(kept.pixels, extent=extent, interpolation="bicubic")
+    for mask in () if kept.true_masks is None else kept.true_masks:
         if 0 < mask.sum() < mask.size:  # else it has no outline
             axis.contour(
                 mask, levels=[0.5], colors="white", linewidths=0.8, linestyles="dashed", extent=extent, origin="upper"
             )
-    for ymin, xmin, ymax, xmax in np.asarray(picture.true_boxes):
+    for ymin, xmin, ymax, xmax in np.asarray(kept.true_boxes):
         axis.add_patch(
             Rectangle(
                 (xmin, ymin), xmax - xmin, ymax - ymin, fill=False, linewidth=1.2, linestyle="--", edgecolor="white"
             )
         )
-    for index, (box, score, class_id) in enumerate(zip(picture.boxes, picture.scores, picture.classes)):
+    for index, (box, score, class_id) in enumerate(zip(kept.boxes, kept.scores, kept.classes)):
         if score < MIN_SCORE:
             continue
         ymin, xmin, ymax, xmax = box
         colour = _colour(class_id)
-        if picture.masks is not None:
-            axis.imshow(_tint(picture.masks[index], colour), extent=extent, interpolation="nearest")
+        if kept.masks is not None:
+            axis.imshow(_tint(kept.masks[index], colour), extent=extent, interpolation="nearest")
         axis.add_patch(Rectangle((xmin, ymin), xmax - xmin, ymax - ymin, fill=False, linewidth=2, edgecolor=colour))
         # A dollar sign would begin a formula.
         text = "%s %.2f" % (names[int(class_id)].replace("$", r"\$"), score)
@@ -117,21 +116,21 @@ def _colour(class_id):
 
 
 def _tint(mask, colour):
-    """A mask [height, width] as an RGBA picture, uint8 [height, width, 4]: the colour inside, nothing outside."""
+    """A mask [height, width] as an RGBA kept, uint8 [height, width, 4]: the colour inside, nothing outside."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     tinted = np.zeros(mask.shape + (4,), np.uint8)
     tinted[mask > 0] = (red, green, blue, TINT)
     return tinted
 
 
-def on_picture(image, boxes, scores, classes, labels, masks=None):
-    """A copy of a picture with named boxes, at its own size.
+def on_image(image, boxes, scores, classes, labels, masks=None):
+    """A copy of an image with named boxes, at its own size.
 
     Args:
         image: RGB Pillow image.
         boxes: [n, 4] in pixels: ymin, xmin, ymax, xmax.
         scores: [n]; classes: [n], ids from 1, which choose the colour; labels: n class names.
-        masks: None, or [n, height, width] of the picture's size, 1 inside.
+        masks: None, or [n, height, width] of the image's size, 1 inside.
     """
     from matplotlib import font_manager
     from PIL import Image, ImageDraw, ImageFont
@@ -141,7 +140,7 @@ def on_picture(image, boxes, scores, classes, labels, masks=None):
         tint = Image.fromarray(_tint(masks[index], _colour(classes[index])))
         drawn.paste(tint, (0, 0), tint)
     pen = ImageDraw.Draw(drawn)
-    # As large as can be read when the picture fills a screen.
+    # As large as can be read when the image fills a screen.
     size = max(10, int(round(max(image.size) / 45.0)))
     font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), size)
     # The best last, so that its name is on top.
@@ -152,7 +151,7 @@ def on_picture(image, boxes, scores, classes, labels, masks=None):
         text = f"{labels[index]} {scores[index]:.2f}"
         width, height = pen.textsize(text, font=font)
         left = min(max(xmin, 0), max(image.width - width - 4, 0))
-        # Above the box, or inside of it where the picture ends.
+        # Above the box, or inside of it where the image ends.
         top = ymin - height - 4 if ymin >= height + 4 else ymin
         pen.rectangle((left, top, left + width + 4, top + height + 4), fill=colour)
         pen.text((left + 2, top + 1), text, fill="white", font=font)

@@ -1,4 +1,4 @@
-"""Are two lists of detections in one picture the same, whatever their order?"""
+"""Are two lists of detections in one image the same, whatever their order?"""
 
 from typing import Any, NamedTuple
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 class Detections(NamedTuple):
-    """What a model finds in one picture.
+    """What a model finds in one image.
 
-    boxes: float [n, 4], ymin, xmin, ymax, xmax as shares of the picture's sides. scores: float [n].
+    boxes: float [n, 4], ymin, xmin, ymax, xmax as shares of the image's sides. scores: float [n].
     classes: int [n], ids of the label map. masks: float [n, height, width], the probability of being inside in each
     part of the box; None for a model that has none.
     """
@@ -36,7 +36,7 @@ class Difference(NamedTuple):
     masks: float = 0.0
 
     def and_of(self, other):
-        """The Difference over both: of two pictures."""
+        """The Difference over both: of two images."""
         return Difference(
             max(self.boxes, other.boxes),
             max(self.scores, other.scores),

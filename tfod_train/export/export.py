@@ -28,8 +28,8 @@ SAVED_MODEL = "saved_model"
 TFLITE = "model.tflite"
 LABEL_MAP = "label_map.pbtxt"
 DESCRIPTION = "export.json"
-PICTURES = 3
-# Float files: the most that coordinates (shares of the picture's sides), scores and the probabilities in masks may
+IMAGES = 3
+# Float files: the most that coordinates (shares of the image's sides), scores and the probabilities in masks may
 # differ. What is farther apart than NEAR in box or score is no match at all.
 BOXES = SCORES = MASKS = 1e-3
 NEAR = 0.1
@@ -106,10 +106,10 @@ def _in_hand(checkpoint, out):
     try:
         yield best.set_aside(checkpoint, aside)
     except best.Gone as why:
-        raise Refused(f"Checkpoint {checkpoint} cannot be read: {why}.", "Take another one.", PREFLIGHT_FAILED)
+        raise Refused(f"Checkpoint {checkpoint} cannot be read: {why}.", "Take another one.", PREFLIGHT_FAILED) from why
     except Refused as refused:
         held = os.path.join(aside, os.path.basename(checkpoint))
-        raise Refused(refused.what.replace(held, checkpoint), refused.do, refused.code)
+        raise Refused(refused.what.replace(held, checkpoint), refused.do, refused.code) from refused
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
@@ -164,7 +164,7 @@ def _label_map(config):
 
 
 def _validation_records(config):
-    """The first serialized examples of the validation split, PICTURES of them or as many as there are."""
+    """The first serialized examples of the validation split, IMAGES of them or as many as there are."""
     from data_prep.tfrecord import codec
 
     found = []
@@ -172,7 +172,7 @@ def _validation_records(config):
     for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
         for record in codec.read(path):
             found.append(record)
-            if len(found) == PICTURES:
+            if len(found) == IMAGES:
                 return found
     if not found:
         raise Refused(
@@ -198,12 +198,12 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
     own = inference.Checkpoint(config, checkpoint, config.eval_config.use_moving_averages)
     console.say(f"Taking the {own.weights} weights.")
     expected = [own.detect(record) for record in records]
-    pictures = [own.picture(record) for record in records]
+    images = [own.image(record) for record in records]
     frozen_graph.write(config, checkpoint, folder, FROZEN, SAVED_MODEL)
     compared, tflite_input = {}, None
     for name, load in ((FROZEN, inference.FrozenGraph), (SAVED_MODEL, inference.SavedModel)):
         model = load(os.path.join(folder, name))
-        compared[name] = _same(name, expected, [model.detect(picture) for picture in pictures], config, console)
+        compared[name] = _same(name, expected, [model.detect(image) for image in images], config, console)
     obstacle = tflite.obstacle(config) if with_tflite else "--no-tflite was given"
     if obstacle:
         console.say(f"  no TFLite file: {obstacle}")
@@ -230,7 +230,7 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
 
 
 def _same(name, expected, found, config, console):
-    """What export.json says of the comparison; raises Refused where the detections in the pictures differ."""
+    """What export.json says of the comparison; raises Refused where the detections in the images differ."""
     total = compare.NONE
     for one, other in zip(expected, found):
         total = total.and_of(compare.difference(one, other, NEAR, SCORES, _most_detections(config)))
@@ -242,7 +242,7 @@ def _same(name, expected, found, config, console):
         )
     masks = any(one.masks is not None for one in expected)
     console.say(
-        "  %-26s %d detections in %d pictures as the checkpoint's, coordinates to %.1g, scores to %.1g%s"
+        "  %-26s %d detections in %d images as the checkpoint's, coordinates to %.1g, scores to %.1g%s"
         % (name, total.matched, len(found), total.boxes, total.scores, f", masks to {total.masks:.1g}" if masks else "")
     )
     differences = {"boxes": total.boxes, "scores": total.scores}

@@ -13,7 +13,7 @@ from tfod_train.export import inference, tflite
 
 
 def write(config, checkpoint, folder, frozen, saved_model):
-    """Writes the files `frozen` and `saved_model` (a folder) into folder; pictures go in as uint8 `image_tensor`.
+    """Writes the files `frozen` and `saved_model` (a folder) into folder; images go in as uint8 `image_tensor`.
 
     Args:
         config: TrainEvalPipelineConfig; eval_config.use_moving_averages says which weights are wanted.

@@ -1,4 +1,4 @@
-"""Models that find objects in one picture: a checkpoint of a run, and each of the files that an export is made of.
+"""Models that find objects in one image: a checkpoint of a run, and each of the files that an export is made of.
 
 All of them give tfod_train.export.compare.Detections, with masks where the model has them.
 """
@@ -48,8 +48,8 @@ def restore(session, checkpoint, averages_wanted):
     except (tf.errors.OpError, ValueError) as error:
         raise Refused(
             f"Checkpoint {checkpoint} cannot be read: {str(error).splitlines()[0].rstrip('.')}.", "Take another one."
-        )
-    return chosen.said
+        ) from error
+    return chosen.words
 
 
 def rewrite_quantised(config):
@@ -84,8 +84,8 @@ class Checkpoint(object):
             self.weights = restore(self._session, checkpoint, averages_wanted)
             self._session.run(tf.tables_initializer())
 
-    def picture(self, record):
-        """The picture of a serialized tf.Example, uint8 [height, width, 3]."""
+    def image(self, record):
+        """The image of a serialized tf.Example, uint8 [height, width, 3]."""
         return self._session.run(self._decoded, {self._record: record})
 
     def seen(self, record):
@@ -93,7 +93,7 @@ class Checkpoint(object):
         return self._session.run(self._seen, {self._record: record})
 
     def detect(self, record):
-        """Detections in the picture of a serialized tf.Example."""
+        """Detections in the image of a serialized tf.Example."""
         # The label map's ids begin at 1, the model's at 0; what is exported has the difference added in.
         return _detections(self._session.run(self._found, {self._record: record}), first_class=1)
 
@@ -110,7 +110,7 @@ class FrozenGraph(object):
             raise Refused(
                 f"{path} cannot be read as a frozen graph: {str(error).rstrip('.')}.",
                 "Export the model again, or name the folder of an export.",
-            )
+            ) from error
         with tf.Graph().as_default() as graph:
             tf.import_graph_def(definition, name="")
         there = {node.name for node in definition.node}
@@ -123,9 +123,9 @@ class FrozenGraph(object):
         self._outputs = {name: name + ":0" for name in OUTPUTS + (MASKS,) if name in there}
         self._session = tf.Session(graph=graph)
 
-    def detect(self, picture):
-        """Detections in a uint8 [height, width, 3] picture."""
-        return _detections(self._session.run(self._outputs, {INPUT: picture[None]}))
+    def detect(self, image):
+        """Detections in a uint8 [height, width, 3] image."""
+        return _detections(self._session.run(self._outputs, {INPUT: image[None]}))
 
 
 class SavedModel(object):
@@ -139,9 +139,9 @@ class SavedModel(object):
         self._input = signature.inputs["inputs"].name
         self._outputs = {name: signature.outputs[name].name for name in OUTPUTS + (MASKS,) if name in signature.outputs}
 
-    def detect(self, picture):
-        """Detections in a uint8 [height, width, 3] picture."""
-        return _detections(self._session.run(self._outputs, {self._input: picture[None]}))
+    def detect(self, image):
+        """Detections in a uint8 [height, width, 3] image."""
+        return _detections(self._session.run(self._outputs, {self._input: image[None]}))
 
 
 class TFLite(object):
@@ -160,19 +160,19 @@ class TFLite(object):
         self._scale, self._offset = np.asarray(scale), np.asarray(offset)
 
     def detect(self, seen):
-        """Detections in a picture as the model sees it (Checkpoint.seen)."""
+        """Detections in an image as the model sees it (Checkpoint.seen)."""
         if self._input["dtype"] == np.uint8:
             seen = np.clip(np.round((seen - self._offset) / self._scale), 0, 255)
         self._interpreter.set_tensor(self._input["index"], seen.astype(self._input["dtype"]))
         self._interpreter.invoke()
         boxes, classes, scores, count = [self._interpreter.get_tensor(index) for index in self._outputs]
-        # The operation does not clip at the picture's edges, as the model does after the suppression.
+        # The operation does not clip at the image's edges, as the model does after the suppression.
         found = dict(zip(OUTPUTS, (count, np.clip(boxes, 0, 1), scores, classes)))
         return _detections(found, first_class=1)
 
 
-class MasksInPicture(object):
-    """Puts the masks of boxes where they are in the picture, as the API's evaluation does."""
+class MasksInImage(object):
+    """Puts the masks of boxes where they are in the image, as the API's evaluation does."""
 
     def __init__(self):
         with tf.Graph().as_default() as graph:
@@ -183,7 +183,7 @@ class MasksInPicture(object):
         self._session = tf.Session(graph=graph)
 
     def place(self, found, size):
-        """uint8 [n, height, width], 1 inside, of Detections with masks in a picture of size (height, width)."""
+        """uint8 [n, height, width], 1 inside, of Detections with masks in an image of size (height, width)."""
         return self._session.run(self._placed, {self._boxes: found.boxes, self._masks: found.masks, self._size: size})
 
 

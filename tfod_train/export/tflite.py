@@ -46,7 +46,7 @@ def obstacle(config):
 
 
 def normalisation(config):
-    """(scale, offset) of each channel: the model sees pixel * scale + offset. Found with pictures of one colour.
+    """(scale, offset) of each channel: the model sees pixel * scale + offset. Found with images of one colour.
 
     Raises:
         Refused: what it does to a pixel is more than that.
@@ -130,7 +130,7 @@ def _convert(graph, shape, scale, offset, quantised):
             f"TensorFlow's converter cannot make a TFLite file of this model: {_reason(str(error))}.",
             "Export with --no-tflite; the log has all that it says.",
             FAILED,
-        )
+        ) from error
 
 
 def _reason(text):

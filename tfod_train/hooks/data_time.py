@@ -1,4 +1,4 @@
-"""How long a step waits for its pictures, for both trainers.
+"""How long a step waits for its images, for both trainers.
 
 A step's work on a device begins when its batch is there: when the op that takes the batch (from the mirrored
 trainer's iterator, from the clone trainer's queue) has ended. That op needs nothing else of the step, so it
@@ -22,7 +22,7 @@ def times(loss):
     """Tensors of the times at which a step starts and each device's batch is there; adds them to the graph.
 
     Args:
-        loss: tensor of the step; only what it needs is looked at. The op that fills a queue takes pictures too,
+        loss: tensor of the step; only what it needs is looked at. The op that fills a queue takes images too,
             but in another thread.
 
     Returns:

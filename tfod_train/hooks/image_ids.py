@@ -1,4 +1,4 @@
-"""Which pictures a step was made of, for the step at which a loss is not finite any more.
+"""Which images a step was made of, for the step at which a loss is not finite any more.
 
 The clone trainer's graph has the records' source ids. The Estimator's has a hash of each, which the API's input
 function adds to the features; the id is found again among the training records.
@@ -9,14 +9,14 @@ import time
 
 import tensorflow.compat.v1 as tf
 
-COLLECTION = "picture_ids"  # as in the patch picture_ids_of_clones
+COLLECTION = "image_ids"  # as in the patch image_ids_of_clones
 UNKNOWN = "(no id found)"
 SEARCH_SECS = 60
 _AT_ONCE = 1000
 
 
 def kept(model_fn):
-    """An Estimator's model_fn(features, labels, mode, params) that puts its pictures' hashes into COLLECTION."""
+    """An Estimator's model_fn(features, labels, mode, params) that puts its images' hashes into COLLECTION."""
     from object_detection import inputs
 
     def model_fn_with_ids(features, labels, mode, params=None):
@@ -33,20 +33,20 @@ def tensors():
 
 
 def names(values, patterns):
-    """Source ids of the pictures of a step.
+    """Source ids of the images of a step.
 
     Args:
-        values: what `tensors` evaluated to: arrays of bytes (ids) or int (their hashes), [pictures of a device].
+        values: what `tensors` evaluated to: arrays of bytes (ids) or int (their hashes), [images of a device].
         patterns: file patterns of the training records, where the ids of hashes are looked up for a minute at most.
 
     Returns:
-        list of str, UNKNOWN for a picture whose id is not found.
+        list of str, UNKNOWN for an image whose id is not found.
     """
-    pictures = [one for of_device in values for one in of_device]
-    if not any(isinstance(one, bytes) for one in pictures):
-        known = _ids_of({int(one) for one in pictures}, patterns)
-        return [known.get(int(one), UNKNOWN) for one in pictures]
-    return [one.decode("utf-8", "replace") or UNKNOWN for one in pictures]
+    images = [one for of_device in values for one in of_device]
+    if not any(isinstance(one, bytes) for one in images):
+        known = _ids_of({int(one) for one in images}, patterns)
+        return [known.get(int(one), UNKNOWN) for one in images]
+    return [one.decode("utf-8", "replace") or UNKNOWN for one in images]
 
 
 def _ids_of(hashes, patterns):

@@ -97,10 +97,10 @@ class ScalarsHook(tf.train.SessionRunHook):
         self._writer.flush()
 
     def _write_speed(self):
-        told = [(IMAGES_PER_SEC, self._speed.images_per_sec()), (INPUT_WAIT, self._speed.input_wait_secs())]
+        scalars = [(IMAGES_PER_SEC, self._speed.images_per_sec()), (INPUT_WAIT, self._speed.input_wait_secs())]
         for index, use in enumerate(self._speed.gpu_uses()):
-            told += [(GPU_PERCENT % index, use.percent), (GPU_MEMORY % index, use.memory_mib)]
-        for tag, value in told:
+            scalars += [(GPU_PERCENT % index, use.percent), (GPU_MEMORY % index, use.memory_mib)]
+        for tag, value in scalars:
             if value is not None:
                 self._writer.add_summary(
                     tf.Summary(value=[tf.Summary.Value(tag=tag, simple_value=value)]), self._speed.step

@@ -262,7 +262,7 @@ def _records(settings):
     return Line(
         "records",
         OK,
-        f"{found.folder}: {found.examples('train')} pictures to train on, {found.examples('val')} to "
+        f"{found.folder}: {found.examples('train')} images to train on, {found.examples('val')} to "
         f"evaluate, {len(found.classes)} classes in the label map.",
     ), found
 
@@ -293,13 +293,15 @@ def _with_config(plan, lines, settings):
 def _effective(written, path, settings, plan):
     effective = pipeline.effective(written, settings, plan.dataset, plan.devices, memory_limit.limit())
     classes, count = pipeline.model_of(written).num_classes, len(plan.dataset.classes)
-    said = (
+    classes_line = (
         f"num_classes is the label map's {count}"
         if classes == count
         else (f"num_classes {classes} is set to the label map's {count}")
     )
     return Line(
-        "config", OK, f"{os.path.basename(path)}: {pipeline.batch_line(effective.config, plan.devices)}; {said}."
+        "config",
+        OK,
+        f"{os.path.basename(path)}: {pipeline.batch_line(effective.config, plan.devices)}; {classes_line}.",
     ), effective
 
 

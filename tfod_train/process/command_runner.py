@@ -39,13 +39,13 @@ def run(command, environ=None):
         import traceback
 
         console.log_traceback()
-        told = resource_errors.told(error)
-        if told:
-            console.error(f"{told.what}\n{told.do}")
-            return told.code
+        refused = resource_errors.in_words(error)
+        if refused:
+            console.error(f"{refused.what}\n{refused.do}")
+            return refused.code
         console.error(traceback.format_exc().rstrip() if debug else _one_line(error))
         where = f"the traceback is in {console.log_path}" if console.log_path else "LOG_LEVEL=debug shows more"
-        console.error(f"This is not an error we foresaw; {where}.")
+        console.error(f"This is an unexpected error; {where}.")
         return 1
     except KeyboardInterrupt:
         console.error("Stopped before anything was begun.")

@@ -5,8 +5,10 @@ import os
 import tempfile
 import time
 
+from common import files
+
 PATH = os.path.join(tempfile.gettempdir(), "tfod-train-health.json")
-# Building the graph and compiling kernels for a new GPU takes minutes; a step or a picture takes seconds.
+# Building the graph and compiling kernels for a new GPU takes minutes; a step or an image takes seconds.
 FRESH_FOR_SECS = {"building": 1800, "training": 600, "evaluating": 120, "waiting": 300, "stalled": 0}
 
 
@@ -31,7 +33,5 @@ class Health(object):
         if phase == self._phase and now - self._at < 1:
             return
         self._phase, self._at = phase, now
-        temporary = f"{self._path}.{os.getpid()}"
-        with open(temporary, "w") as out:
-            json.dump({"phase": phase, "at": now, "fresh_for_secs": self._fresh_for_secs[phase]}, out)
-        os.replace(temporary, self._path)
+        beat = {"phase": phase, "at": now, "fresh_for_secs": self._fresh_for_secs[phase]}
+        files.write(self._path, json.dumps(beat).encode(), durable=False)

@@ -43,7 +43,7 @@ def gpu_failed(error):
     return Refused(
         "The GPU failed: %s." % re.sub(r"^ *\(\d+\) ", "", line).strip().rstrip("."),
         "See with nvidia-smi whether another process holds its memory, and in docs/gpus.md whether it fits "
-        "the image; the same command goes on from the newest checkpoint.",
+        "the image; the same command resumes from the newest checkpoint.",
         PREFLIGHT_FAILED,
     )
 
@@ -77,11 +77,11 @@ def full_memory(error, batch_size, devices):
     if smaller:
         do = f"Try BATCH_SIZE={smaller}; a smaller image_resizer helps too."
     else:
-        do = "One picture a device is the smallest batch: take a smaller image_resizer or model."
+        do = "One image a device is the smallest batch: take a smaller image_resizer or model."
     return Refused(what, do, PREFLIGHT_FAILED)
 
 
-def told(error):
+def in_words(error):
     """The Refused for what ends another command than a training so; None for an error of another kind."""
     if disk_is_full(error):
         return full_disk(error)

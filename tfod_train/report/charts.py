@@ -2,12 +2,15 @@
 
 import io
 import re
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from xml.dom import minidom
 
 # matplotlib writes these into the SVG, and each becomes what the page says: its text's colour, its series' colours.
 INK, GRID = "#010101", "#020202"
 SERIES = ("#030301", "#030302", "#030303", "#030304", "#030305", "#030306")
 WIDTH, HEIGHT = 5.2, 2.6  # inches of 72 units; the page stretches them
+# What XML cannot hold, not even escaped.
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 BINS = 200  # a long training's values are drawn as so many means, over the range they had
 LOGARITHMIC_FROM = 20.0  # times between the smallest and the largest value
 
@@ -21,8 +24,9 @@ class Line(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """logarithmic: where the values span much. top: where the axis ends.
-    marks: a dot at each value.
+    """Lines over the same steps.
+
+    logarithmic: where the values span much. top: where the axis ends. marks: a dot at each value.
     """
 
     title: str
@@ -31,32 +35,34 @@ class Chart(NamedTuple):
     top: Optional[float] = None
     marks: bool = False
 
-    def has_points(self):
+    def has_points(self) -> bool:
         return any(value is not None for line in self.lines for value in line.values)
 
 
-def svg(chart, last_step, resumed=()):
-    """The chart as an <svg> element for an HTML page.
+def svg(chart: Chart, last_step: int, resumed: Sequence[int] = ()) -> str:
+    """The chart as an <svg> element for an HTML page; texts in it are escaped.
 
     Args:
-        chart: Chart with at least one value.
+        chart: one with at least one value.
         last_step: where the axis of steps ends.
         resumed: steps where a dotted line stands.
+
+    Returns:
+        Markup, written from a parsed document: whatever the labels hold, it is one well-formed element.
     """
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     # The salt names what the SVG refers to within itself; two charts of a page must not share those.
-    with matplotlib.rc_context(
-        {
-            "svg.fonttype": "none",
-            "svg.hashsalt": chart.title,
-            "font.size": 9,
-            "font.family": "sans-serif",
-            "axes.formatter.useoffset": False,
-        }
-    ):
+    look = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": chart.title,
+        "font.size": 9,
+        "font.family": "sans-serif",
+        "axes.formatter.useoffset": False,
+    }
+    with matplotlib.rc_context(look):
         figure = Figure(figsize=(WIDTH, HEIGHT))
         FigureCanvasSVG(figure)
         # The same place for all, so that steps stand below steps.
@@ -68,38 +74,13 @@ def svg(chart, last_step, resumed=()):
 
 
 def _draw(axes, chart, last_step, resumed):
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
     for index, line in enumerate(chart.lines):
-        colour = SERIES[index % len(SERIES)]
-        # A dollar sign would begin a formula.
-        label = line.label.replace("$", r"\$") or None
-        points = [(step, value) for step, value in zip(line.steps, line.values) if value is not None]
-        if not points:
-            continue
-        steps, values, lowest, highest = binned(*zip(*points))
-        axes.plot(
-            steps,
-            values,
-            color=colour,
-            linewidth=1.6,
-            clip_on=not chart.marks,
-            label=label,
-            marker="o" if chart.marks or len(points) == 1 else None,
-            markersize=4,
-        )
-        # Of several lines the ranges would cover each other.
-        if lowest is not None and len(chart.lines) == 1:
-            axes.fill_between(steps, lowest, highest, color=colour, alpha=0.25, linewidth=0)
+        _draw_line(axes, chart, line, SERIES[index % len(SERIES)])
     for step in sorted(set(resumed)):
         axes.axvline(step, color=INK, linewidth=0.8, linestyle=":", alpha=0.6)
     axes.set_title(chart.title, loc="left", fontsize=10, color=INK)
-    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.xaxis.set_major_formatter(
-        FuncFormatter(lambda step, _: f"{step / 1000.0:g}k" if step and last_step >= 10000 else f"{step:g}")
-    )
+    _step_axis(axes, last_step)
     _scale(axes, chart)
-    axes.set_xlim(0, max(last_step, 1) * 1.02)
     axes.grid(color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(which="both", colors=INK, length=0)
@@ -108,6 +89,41 @@ def _draw(axes, chart, last_step, resumed):
         spine.set_color(GRID)
     if any(line.label for line in chart.lines):
         axes.legend(frameon=False, labelcolor=INK, fontsize=8, loc="best")
+
+
+def _draw_line(axes, chart, line, colour):
+    points = [(step, value) for step, value in zip(line.steps, line.values) if value is not None]
+    if not points:
+        return
+    steps, values, lowest, highest = binned(*zip(*points))
+    axes.plot(
+        steps,
+        values,
+        color=colour,
+        linewidth=1.6,
+        clip_on=not chart.marks,
+        label=_plain(line.label) or None,
+        marker="o" if chart.marks or len(points) == 1 else None,
+        markersize=4,
+    )
+    # Of several lines the ranges would cover each other.
+    if lowest is not None and len(chart.lines) == 1:
+        axes.fill_between(steps, lowest, highest, color=colour, alpha=0.25, linewidth=0)
+
+
+def _plain(label):
+    """A label that matplotlib shows as it is: a dollar sign would begin a formula."""
+    return NOT_XML.sub("\ufffd", label).replace("$", r"\$")
+
+
+def _step_axis(axes, last_step):
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda step, _: f"{step / 1000.0:g}k" if step and last_step >= 10000 else f"{step:g}")
+    )
+    axes.set_xlim(0, max(last_step, 1) * 1.02)
 
 
 def _scale(axes, chart):
@@ -126,7 +142,9 @@ def _scale(axes, chart):
     axes.set_ylim(min(min(values), 0), chart.top if chart.top else max(values) * 1.08 or 1)
 
 
-def binned(steps, values):
+def binned(
+    steps: Sequence[int], values: Sequence[float]
+) -> Tuple[List[int], List[float], Optional[List[float]], Optional[List[float]]]:
     """(steps, means, lowest, highest) of about BINS groups of neighbours; the values themselves where they are few."""
     if len(values) <= 2 * BINS:
         return list(steps), list(values), None, None
@@ -141,17 +159,27 @@ def binned(steps, values):
 
 
 def _for_a_page(text, title):
-    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    # As wide as its place, and in the page's font.
-    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r'\1 role="img" aria-label="%s"' % title, text, count=1)
-    text = re.sub(
-        r"font-family:[^;\"]*;?|font:(?P<size>[\d.]+px) [^;\"]*",
+    """matplotlib's document as an element that is as wide as its place and has the page's font and colours."""
+    root = minidom.parseString(text.encode("utf-8")).documentElement
+    for element in root.getElementsByTagName("metadata"):
+        element.parentNode.removeChild(element)
+    root.removeAttribute("width")
+    root.removeAttribute("height")
+    root.setAttribute("role", "img")
+    root.setAttribute("aria-label", title)
+    for element in root.getElementsByTagName("*"):
+        if element.hasAttribute("style"):
+            element.setAttribute("style", _style_of_the_page(element.getAttribute("style")))
+    return root.toxml()
+
+
+def _style_of_the_page(style):
+    style = re.sub(
+        r"font-family:[^;]*;?|font:(?P<size>[\d.]+px) [^;]*",
         lambda match: f"font-size:{match.group('size')}" if match.group("size") else "",
-        text,
+        style,
     )
-    for colour, name in ((INK, "currentColor"), (GRID, "var(--grid)")) + tuple(
-        (colour, f"var(--series-{number})") for number, colour in enumerate(SERIES, 1)
-    ):
-        text = text.replace(colour, name)
-    return text
+    style = style.replace(INK, "currentColor").replace(GRID, "var(--grid)")
+    for number, colour in enumerate(SERIES, 1):
+        style = style.replace(colour, f"var(--series-{number})")
+    return style

@@ -12,11 +12,11 @@ from typing import Any, Dict, Optional
 
 from google.protobuf import text_format
 
-import object_detection_patches
-import tfod_train
 from common.json_files import read_json, write_json
 from common.project import PROJECT_DIR
 from object_detection_patches import source, tree
+from object_detection_patches.patches import PATCHES
+from tfod_train import __version__
 from tfod_train.devices import gpus
 from tfod_train.run.context import Run
 from tfod_train.run.run_dir import RunDir
@@ -30,7 +30,6 @@ def start(run: Run) -> None:
     write_json(
         path,
         {
-            "version": tfod_train.__version__,
             "settings": json.loads(settings.json(exclude={"tfod_image_id"})),
             "config_file": run.config_path,
             "config_changes": run.changes,
@@ -38,6 +37,7 @@ def start(run: Run) -> None:
             "dataset": _dataset(run.dataset),
             "devices": dict(_driver_and_names(), kind=devices.kind, count=devices.count, used=list(devices.names)),
             "api": api(),
+            "version": __version__,
             "versions": versions(),
             "code": code(),
             "image_id": settings.tfod_image_id,
@@ -84,7 +84,7 @@ def api() -> Optional[Dict[str, Any]]:
     return {
         "commit": source.COMMIT,
         "patches": patches,
-        "patches_left_out": [name for name in object_detection_patches.PATCHES if name not in patches],
+        "patches_left_out": [name for name in PATCHES if name not in patches],
         "changed_files": sorted(set(source.changed_files(root)) - set(record.get("files", {}))),
     }
 

@@ -14,7 +14,7 @@ def fields(before, now, names):
 
     Args:
         before: TrainEvalPipelineConfig of the run.
-        now: that it is to be gone on with.
+        now: that it is to be resumed.
         names: of all variables in the checkpoint.
 
     Returns:

@@ -136,7 +136,7 @@ def _checked(restore_map, checkpoint, checkpoint_type, load_all, say):
         raise Refused(
             f"fine_tune_checkpoint {checkpoint} cannot be read: {str(error).splitlines()[0]}.",
             "Set FINE_TUNE_CHECKPOINT to another, or to none.",
-        )
+        ) from error
     names = {variable.op.name for variable in tf.global_variables()}
 
     def match_of(name):

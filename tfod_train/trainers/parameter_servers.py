@@ -194,7 +194,7 @@ def _restrict(port):
             f"TensorFlow's port cannot be closed to other machines here: {error}.",
             "Train with PS_TASKS=0.",
             PREFLIGHT_FAILED,
-        )
+        ) from error
 
 
 def _end_with(parent):

@@ -1,4 +1,4 @@
-"""What breaks a training from outside, for real: the exit code, the sentence, and what is left to go on with."""
+"""What breaks a training from outside, for real: the exit code, the sentence, and what is left to resume."""
 
 import glob
 import os
@@ -19,7 +19,7 @@ AT_ONCE_SECS = 30  # on a busy machine too; what does not stop at once hangs for
 
 
 @pytest.fixture
-def pictures(mini, tmp_path):
+def images(mini, tmp_path):
     """A copy of mini-pets' records to spoil (str)."""
     folder = str(tmp_path / "mini-pets")
     shutil.copytree(str(mini), folder, ignore=shutil.ignore_patterns("raw"))
@@ -27,7 +27,7 @@ def pictures(mini, tmp_path):
 
 
 def poison(folder):
-    """Gives one picture a box that reaches to infinity; returns its id."""
+    """Gives one image a box that reaches to infinity; returns its id."""
     shard = sorted(glob.glob(os.path.join(folder, "pet_faces_train*")))[3]
     payloads = list(codec.read(shard))
     example = example_proto.parse(payloads[4])
@@ -41,22 +41,22 @@ def poison(folder):
 
 
 @pytest.mark.parametrize("trainer", TRAINERS)
-def test_a_poisoned_record_ends_with_4_its_picture_named_and_the_last_good_checkpoint_kept(
-    trainer, start, pictures, tmp_path, tiny_config
+def test_a_poisoned_record_ends_with_4_its_image_named_and_the_last_good_checkpoint_kept(
+    trainer, start, images, tmp_path, tiny_config
 ):
-    picture = poison(pictures)
+    image = poison(images)
     diverged = start(
         tmp_path / "run",
         {},
         TRAINER=trainer,
-        DATASET=pictures,
+        DATASET=images,
         CHECKPOINT_EVERY_STEPS="1",
         PIPELINE_CONFIG=tiny_config(("data_augmentation_options { ssd_random_crop {} }", "")),
     )
     assert diverged.code == 4, diverged.console
     step = int(re.search(r"diverged: the loss at step (\d+) is inf", diverged.console).group(1))
-    named = re.search(r"Pictures of step %d: (.*)\.\n" % step, diverged.console).group(1).split(", ")
-    assert len(named) == 8 and picture in named
+    named = re.search(r"Images of step %d: (.*)\.\n" % step, diverged.console).group(1).split(", ")
+    assert len(named) == 8 and image in named
     assert (
         "the newest checkpoint is %s"
         % (os.path.join(diverged.folder, f"model.ckpt-{step - 1}") if step > 1 else "not there")
@@ -85,16 +85,16 @@ def processes_of(run_dir):
     return found
 
 
-def test_a_blocked_input_ends_with_5_and_the_stacks_of_all_threads(start, pictures, tmp_path):
+def test_a_blocked_input_ends_with_5_and_the_stacks_of_all_threads(start, images, tmp_path):
     at_work = []
 
     def block(process):
         at_work.extend(processes_of(tmp_path / "run"))
-        block_the_input(pictures)
+        block_the_input(images)
 
     # Three times as long is what the first step may take, TensorFlow's import and the graph included.
     stalled = start(
-        tmp_path / "run", {"First step": block}, TRAINER="clone", DATASET=pictures, STALL_SECS="30", PS_TASKS="1"
+        tmp_path / "run", {"First step": block}, TRAINER="clone", DATASET=images, STALL_SECS="30", PS_TASKS="1"
     )
     assert stalled.code == 5, stalled.console
     assert re.search(r"^No step for 3\d s; the last one was \d+\.$", stalled.console, re.MULTILINE)
@@ -120,11 +120,11 @@ def wait_until_it_hangs(run_dir):
         time.sleep(0.1)
 
 
-def test_a_second_ctrl_c_stops_even_a_step_that_hangs(start, pictures, tmp_path):
+def test_a_second_ctrl_c_stops_even_a_step_that_hangs(start, images, tmp_path):
     stopped_at = []
 
     def interrupt_twice(process):
-        block_the_input(pictures)
+        block_the_input(images)
         wait_until_it_hangs(tmp_path / "run")
         process.send_signal(signal.SIGINT)
         time.sleep(1)
@@ -132,7 +132,7 @@ def test_a_second_ctrl_c_stops_even_a_step_that_hangs(start, pictures, tmp_path)
         stopped_at.append(time.time())
         process.send_signal(signal.SIGINT)
 
-    stopped = start(tmp_path / "run", {"First step": interrupt_twice}, DATASET=pictures, CHECKPOINT_EVERY_STEPS="1")
+    stopped = start(tmp_path / "run", {"First step": interrupt_twice}, DATASET=images, CHECKPOINT_EVERY_STEPS="1")
     assert time.time() - stopped_at[0] < AT_ONCE_SECS
     assert stopped.code == 130, stopped.console
     assert stopped.lines[-2:] == ["Stopping after this step and saving; once more stops at once.", "Stopped at once."]
@@ -224,7 +224,7 @@ def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_o
     again = tiny_training(full.folder, NUM_STEPS=str(newest + 3), TRAINER="clone")
     assert again.code == 0, again.console
     assert "has 0 of" in again.console and "the one before it is taken" in again.console
-    assert f"Going on from step {before} to {newest + 3}." in again.lines
+    assert f"Resuming from step {before} to {newest + 3}." in again.lines
     assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
 
 
@@ -247,7 +247,7 @@ def test_a_save_that_finds_the_disk_full_leaves_what_was_saved_before_and_the_ru
     written = set(os.listdir(full.folder))
     again = tiny_training(full.folder, NUM_STEPS=str(newest + 3), CHECKPOINT_EVERY_STEPS="1", PIPELINE_CONFIG=config)
     assert again.code == 0, again.console
-    assert f"Going on from step {newest} to {newest + 3}." in again.lines
+    assert f"Resuming from step {newest} to {newest + 3}." in again.lines
     assert again.manifest()["step"] == again.checkpoints[-1] == newest + 3
     (events,) = [name for name in set(os.listdir(full.folder)) - written if name.startswith("events")]
     step, rate = first_learning_rate(os.path.join(full.folder, events))

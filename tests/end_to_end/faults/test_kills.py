@@ -74,7 +74,7 @@ def test_a_run_survives_being_killed(request, tiny_command, tiny_training, tmp_p
                     )
         assert process.returncode == KILLED, "".join(lines)
         # It went on from all that was whole, and what is there now is no older.
-        going_on = [line for line in lines if line.startswith(f"Going on from step {step} ")]
+        going_on = [line for line in lines if line.startswith(f"Resuming from step {step} ")]
         assert going_on or not step, "".join(lines)
         torn = [one for one in integrity.steps(folder) if one > whole(folder)]
         assert whole(folder) >= step

@@ -7,7 +7,7 @@ import pytest
 pytestmark = pytest.mark.training
 
 
-def test_ctrl_c_saves_and_exits_130_and_the_same_command_goes_on(start, tiny_training, tmp_path):
+def test_ctrl_c_saves_and_exits_130_and_the_same_command_resumes(start, tiny_training, tmp_path):
     stopped = start(tmp_path / "run", {"First step": lambda process: process.send_signal(signal.SIGINT)})
     assert stopped.code == 130, stopped.console
     (step,) = stopped.checkpoints
@@ -19,5 +19,5 @@ def test_ctrl_c_saves_and_exits_130_and_the_same_command_goes_on(start, tiny_tra
     assert "Stopping after this step and saving; once more stops at once." in stopped.lines
     again = tiny_training(stopped.folder, NUM_STEPS=str(step + 2), NUM_GPUS="1")
     assert again.code == 0, again.console
-    assert f"Going on from step {step} to {step + 2}." in again.lines
+    assert f"Resuming from step {step} to {step + 2}." in again.lines
     assert [one["exit_code"] for one in again.manifest()["earlier"]] == [130]

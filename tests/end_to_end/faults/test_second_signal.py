@@ -15,7 +15,7 @@ AT_ONCE_SECS = 30  # on a busy machine too; the save that is not waited for neve
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """RUN_DIR of all these tests: each goes on from what the one before left."""
+    """RUN_DIR of all these tests: each resumes from what the one before left."""
     return str(tmp_path_factory.mktemp("run") / "run")
 
 
@@ -52,8 +52,8 @@ def test_a_second_signal_does_not_wait_for_a_save(stop_while_it_saves, folder, t
     assert secs < AT_ONCE_SECS
     assert stopped.lines[-2:] == ["Stopping after this step and saving; once more stops at once.", "Stopped at once."]
     assert (stopped.manifest()["outcome"], stopped.manifest()["exit_code"]) == ("stopped", code)
-    # The second training goes on from what the first had saved.
-    assert (f"Going on from step {before[-1]} to 100000." if before else "From step 0 to 100000.") in stopped.lines
+    # The second training resumes from what the first had saved.
+    assert (f"Resuming from step {before[-1]} to 100000." if before else "From step 0 to 100000.") in stopped.lines
     saved = [step for step in stopped.checkpoints if step not in before]
     assert len(saved) == 2 and len(stopped.checkpoints) == len(before) + 2
 

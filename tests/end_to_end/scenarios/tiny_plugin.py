@@ -16,13 +16,13 @@ def _spoilt(load, spoil):
     return load_and_spoil
 
 
-def _of_another_picture(detect):
-    return lambda picture: detect(picture // 2)
+def _of_another_image(detect):
+    return lambda image: detect(image // 2)
 
 
 def _with_other_masks(detect):
-    def detect_and_spoil(picture):
-        found = detect(picture)
+    def detect_and_spoil(image):
+        found = detect(image)
         return found._replace(masks=found.masks[..., ::-1])
 
     return detect_and_spoil
@@ -53,7 +53,7 @@ def _spoil():
     if os.environ.get("SPOIL") == "frozen":
         from tfod_train.export import inference
 
-        inference.FrozenGraph = _spoilt(inference.FrozenGraph, _of_another_picture)
+        inference.FrozenGraph = _spoilt(inference.FrozenGraph, _of_another_image)
     if os.environ.get("SPOIL") == "masks":
         from tfod_train.export import inference
 

@@ -1,6 +1,6 @@
 """Three feature extractors of two convolutions, so that a training takes seconds; tiny_plugin.py adds them.
 
-`tiny_ssd` sees the pictures; `tiny_ssd_by_device` sees 1 everywhere on the first device and 3 on the second;
+`tiny_ssd` sees the images; `tiny_ssd_by_device` sees 1 everywhere on the first device and 3 on the second;
 `tiny_faster_rcnn` is for models of two stages. The rest (input, anchors, losses, predictors, both trainers) is what
 every training uses. tiny_ssd.config and tiny_mask_rcnn.config beside this file are pipeline configs.
 """
@@ -14,7 +14,7 @@ def register():
     from object_detection.meta_architectures import faster_rcnn_meta_arch, ssd_meta_arch
 
     class TinySsd(ssd_meta_arch.SSDFeatureExtractor):
-        """Feature maps of a 16th and a 32nd of the picture, with batch normalisation as the config says."""
+        """Feature maps of a 16th and a 32nd of the image, with batch normalisation as the config says."""
 
         def preprocess(self, resized_inputs):
             return resized_inputs / 127.5 - 1
@@ -33,7 +33,7 @@ def register():
             return super(TinySsdByDevice, self).extract_features(tf.ones_like(preprocessed_inputs) * seen)
 
     class TinyFasterRcnn(faster_rcnn_meta_arch.FasterRCNNFeatureExtractor):
-        """One feature map of a 16th of the picture, and one convolution of each proposal."""
+        """One feature map of a 16th of the image, and one convolution of each proposal."""
 
         def preprocess(self, resized_inputs):
             return resized_inputs / 127.5 - 1

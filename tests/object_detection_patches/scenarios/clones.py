@@ -25,15 +25,15 @@ CONFIG = """
 
 
 def tensors():
-    """One picture, as the API's input readers give it to the trainer."""
-    images, boxes = line_model.pictures()
+    """One image, as the API's input readers give it to the trainer."""
+    images, boxes = line_model.images_and_boxes()
     image, box = tf.train.slice_input_producer([images, boxes], shuffle=False)
     return {
         "image": image,
         "groundtruth_boxes": box,
         "groundtruth_classes": tf.constant([1], tf.int64),
         "groundtruth_weights": tf.constant([1.0]),
-        "source_id": tf.constant("a picture"),
+        "source_id": tf.constant("an image"),
     }
 
 
@@ -57,7 +57,7 @@ def train(results, folder):
     def loop(train_op, logdir, **keywords):
         results["same_session"] = keywords["session_config"] is session
         results["keywords"] = sorted(keywords)
-        results["picture_ids"] = [(ids.dtype.name, ids.shape.as_list()) for ids in tf.get_collection("picture_ids")]
+        results["image_ids"] = [(ids.dtype.name, ids.shape.as_list()) for ids in tf.get_collection("image_ids")]
         results["loss_checks"] = [
             operation.name
             for operation in tf.get_default_graph().get_operations()

@@ -21,9 +21,9 @@ BOX = [0.1, 0.3, 0.6, 0.8]
 
 
 def write_record(path):
-    """One red picture, 40 wide and 30 high, with one box."""
-    picture = io.BytesIO()
-    PIL.Image.fromarray(np.tile(np.uint8([[[255, 0, 0]]]), [30, 40, 1])).save(picture, "PNG")
+    """One red image, 40 wide and 30 high, with one box."""
+    image = io.BytesIO()
+    PIL.Image.fromarray(np.tile(np.uint8([[[255, 0, 0]]]), [30, 40, 1])).save(image, "PNG")
 
     def floats(*values):
         return tf.train.Feature(float_list=tf.train.FloatList(value=values))
@@ -37,7 +37,7 @@ def write_record(path):
     example = tf.train.Example(
         features=tf.train.Features(
             feature={
-                "image/encoded": text(picture.getvalue()),
+                "image/encoded": text(image.getvalue()),
                 "image/format": text(b"png"),
                 "image/source_id": text(b"1"),
                 "image/object/class/label": integers(1),

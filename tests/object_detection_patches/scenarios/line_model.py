@@ -1,7 +1,7 @@
-"""A detection model of a few numbers, and made-up pictures for it, for scenarios that go through the API's
+"""A detection model of a few numbers, and made-up images for it, for scenarios that go through the API's
 trainers.
 
-It predicts one box per picture from the picture's mean color and the loss is the squared distance to the
+It predicts one box per image from the image's mean color and the loss is the squared distance to the
 first box: everything around it (the trainers, the optimizer, saving, evaluation, export) is the API's own.
 """
 
@@ -63,7 +63,7 @@ class LineModel(model.DetectionModel):
 
 
 class LineModelWithStatistics(LineModel):
-    """The same, and a moving statistic of the pictures such as batch normalisation keeps in training."""
+    """The same, and a moving statistic of the images such as batch normalisation keeps in training."""
 
     def predict(self, preprocessed_inputs, true_image_shapes):
         with tf.variable_scope("line", reuse=tf.AUTO_REUSE):
@@ -84,16 +84,16 @@ class LineModelWithStatistics(LineModel):
         return [self._update]
 
 
-def pictures():
-    """80 pictures [80, 8, 8, 3] and a box for each [80, 1, 4], float32, always the same."""
+def images_and_boxes():
+    """80 images [80, 8, 8, 3] and a box for each [80, 1, 4], float32, always the same."""
     random = np.random.RandomState(7)
     images = random.rand(80, SIZE, SIZE, 3).astype("f")
     return images, np.float32([0.1, 0.2, 0.6, 0.8]) + random.rand(80, 1, 4).astype("f") / 10
 
 
 def dataset(batch, repeat=True):
-    """The pictures in order, in batches, in the form of the API's input functions."""
-    images, boxes = pictures()
+    """The images in order, in batches, in the form of the API's input functions."""
+    images, boxes = images_and_boxes()
     features = {
         _FIELDS.image: images,
         "hash": np.arange(80, dtype="i"),
@@ -110,7 +110,7 @@ def dataset(batch, repeat=True):
 
 
 def loss(weights, bias):
-    """The mean loss over all pictures with these weights."""
-    images, boxes = pictures()
+    """The mean loss over all images with these weights."""
+    images, boxes = images_and_boxes()
     predicted = images.mean(axis=(1, 2)).dot(np.reshape(weights, [3, 4])) + bias
     return float(np.mean((predicted - boxes[:, 0]) ** 2))

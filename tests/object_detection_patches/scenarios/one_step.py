@@ -1,9 +1,11 @@
-"""Takes one step from one checkpoint with the same four pictures on one device, two replicas and two clones.
+"""Takes one step from one checkpoint with the same four images on one device, two replicas and two clones.
 
 Arguments: a file for the results (a JSON object by case), and the cases, a JSON object: name -> {"model":
 "SSD" or "FASTER_RCNN", "changes": list of text protos merged into its pipeline config}. One device is the
 Estimator without a strategy, and the two others are compared with it.
 """
+
+# ruff: noqa: E402  (what evaluates LVIS metrics is replaced before the API is imported)
 
 import json
 import os
@@ -111,7 +113,7 @@ def estimator_of(config, folder, strategy):
 
 
 def batches(build, config, batch_size):
-    """The pictures in order, as the API's input functions give them to the model function."""
+    """The images in order, as the API's input functions give them to the model function."""
     detector = build(is_training=True)
 
     def padded(example):

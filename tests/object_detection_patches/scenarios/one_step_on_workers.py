@@ -1,4 +1,4 @@
-"""Takes one step with the same four pictures on one device and on two worker processes that each get two of them.
+"""Takes one step with the same four images on one device and on two worker processes that each get two of them.
 
 Arguments: a file for the results (a JSON object: `moved`, `difference`, `where` and `unmatched` as in
 one_step.py, or `error`), and a case of one_step.py, a JSON object. The workers run this file too: with their
@@ -38,7 +38,7 @@ def compared(case, folder):
 
 
 def _run_workers(case, folder):
-    """Runs both to their end; returns what they said where one failed, else None."""
+    """Runs both to their end; returns their output where one failed, else None."""
     with socket.socket() as first, socket.socket() as second:
         for each in (first, second):
             each.bind(("127.0.0.1", 0))
@@ -56,13 +56,13 @@ def _run_workers(case, folder):
             )
         )
     try:
-        said = [process.communicate(timeout=SECONDS)[0] for process in running]
+        outputs = [process.communicate(timeout=SECONDS)[0] for process in running]
     except subprocess.TimeoutExpired:
         return "The workers wait for each other."
     finally:
         for process in running:
             process.kill()
-    return "\n".join(said) if any(process.returncode for process in running) else None
+    return "\n".join(outputs) if any(process.returncode for process in running) else None
 
 
 def work(case, folder):
@@ -71,11 +71,11 @@ def work(case, folder):
     strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
     estimator, build = one_step.estimator_of(config, folder, strategy)
 
-    def pictures():
+    def input_fn():
         return one_step.batches(build, config, 2).skip(task).take(1)
 
     tf.estimator.train_and_evaluate(
-        estimator, tf.estimator.TrainSpec(pictures, max_steps=1), tf.estimator.EvalSpec(pictures)
+        estimator, tf.estimator.TrainSpec(input_fn, max_steps=1), tf.estimator.EvalSpec(input_fn)
     )
 
 

@@ -71,7 +71,7 @@ def devices():
 
 
 def ranges_after_a_restart(checkpoint):
-    """(range of clone 0, of clone 1) by name, as a session begins that goes on from a checkpoint."""
+    """(range of clone 0, of clone 1) by name, as a session begins that resumes from a checkpoint."""
     with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
         tf.train.Saver().restore(session, checkpoint)
         session.run(tf.local_variables_initializer())

@@ -3,6 +3,8 @@
 Argument: a file for the results (a JSON object).
 """
 
+# ruff: noqa: E402  (what evaluates LVIS metrics is replaced before the API is imported)
+
 import json
 import sys
 import tempfile
@@ -23,10 +25,10 @@ AUGMENTATIONS = {"brightness": "random_adjust_brightness {}", "crop": "random_cr
 
 
 def read(folder, augmentation, seed):
-    """Sums of the colors of each picture in three batches of eight."""
+    """Sums of the colors of each image in three batches of eight."""
     reader = (
-        f"max_number_of_boxes: 3 shuffle: true num_readers: 1 tf_record_input_reader {{ input_path: '{folder}/records-*' "
-        "}"
+        "max_number_of_boxes: 3 shuffle: true num_readers: 1 "
+        f"tf_record_input_reader {{ input_path: '{folder}/records-*' }}"
     )
     with tf.Graph().as_default(), tf.Session() as session:
         if seed is not None:
@@ -44,14 +46,17 @@ def read(folder, augmentation, seed):
 
 
 def parallel_calls(folder, seed):
-    """How many pictures the functions mapped over the input may work on at once."""
+    """How many images the functions mapped over the input may work on at once."""
     with tf.Graph().as_default() as graph:
         if seed is not None:
             tf.set_random_seed(seed)
-        reader = "max_number_of_boxes: 3 num_parallel_batches: 2 tf_record_input_reader { input_path: '%s/records-*' }"
+        reader = (
+            "max_number_of_boxes: 3 num_parallel_batches: 2 "
+            f"tf_record_input_reader {{ input_path: '{folder}/records-*' }}"
+        )
         dataset = inputs.train_input(
             text_format.Parse("batch_size: 8", train_pb2.TrainConfig()),
-            text_format.Parse(reader % folder, input_reader_pb2.InputReader()),
+            text_format.Parse(reader, input_reader_pb2.InputReader()),
             text_format.Parse(workers.MODEL, model_pb2.DetectionModel()),
             model=line_model.LineModel(),
         )

@@ -1,4 +1,4 @@
-"""Detectors of two convolutions and four made-up pictures, for scenarios that compare one step of training.
+"""Detectors of two convolutions and four made-up images, for scenarios that compare one step of training.
 
 Everything but the convolutions (anchors, matching, losses, mining, the box predictors) is the API's own,
 built from a pipeline config by its model builder. Nothing is normalised over the batch or dropped at random.
@@ -25,20 +25,20 @@ SSD = """
   model { ssd {
     num_classes: 2
     image_resizer { fixed_shape_resizer { height: 64 width: 64 } }
-    feature_extractor { type: "small_ssd" conv_hyperparams { %(conv)s } }
+    feature_extractor { type: "small_ssd" conv_hyperparams { $conv } }
     box_coder { faster_rcnn_box_coder { y_scale: 10 x_scale: 10 height_scale: 5 width_scale: 5 } }
     matcher { argmax_matcher {
       matched_threshold: 0.5 unmatched_threshold: 0.5 force_match_for_each_row: true } }
     similarity_calculator { iou_similarity {} }
     box_predictor { convolutional_box_predictor {
       max_depth: 0 num_layers_before_predictor: 0 use_dropout: false kernel_size: 1 box_code_size: 4
-      conv_hyperparams { %(conv)s } } }
+      conv_hyperparams { $conv } } }
     anchor_generator { ssd_anchor_generator { num_layers: 2 min_scale: 0.3 max_scale: 0.6 aspect_ratios: 1 } }
     post_processing { score_converter: SIGMOID batch_non_max_suppression {} }
     loss { localization_loss { weighted_smooth_l1 {} } classification_loss { weighted_sigmoid {} }
            classification_weight: 0.05 localization_weight: 0.5 }
   } }
-""" % {"conv": _CONV}
+""".replace("$conv", _CONV)
 FASTER_RCNN = """
   model { faster_rcnn {
     num_classes: 2
@@ -46,7 +46,7 @@ FASTER_RCNN = """
     feature_extractor { type: "small_faster_rcnn" first_stage_features_stride: 8 }
     first_stage_anchor_generator { grid_anchor_generator {
       scales: 0.1 scales: 0.2 aspect_ratios: 1 height_stride: 8 width_stride: 8 } }
-    first_stage_box_predictor_conv_hyperparams { op: CONV %(conv)s }
+    first_stage_box_predictor_conv_hyperparams { op: CONV $conv }
     first_stage_box_predictor_depth: 16
     first_stage_positive_balance_fraction: 1.0
     first_stage_max_proposals: 24
@@ -54,10 +54,10 @@ FASTER_RCNN = """
     second_stage_balance_fraction: 1.0
     initial_crop_size: 4 maxpool_kernel_size: 2 maxpool_stride: 2
     second_stage_box_predictor { mask_rcnn_box_predictor {
-      use_dropout: false fc_hyperparams { op: FC %(conv)s } conv_hyperparams { op: CONV %(conv)s } } }
+      use_dropout: false fc_hyperparams { op: FC $conv } conv_hyperparams { op: CONV $conv } } }
     second_stage_post_processing { score_converter: SOFTMAX batch_non_max_suppression {} }
   } }
-""" % {"conv": _CONV}
+""".replace("$conv", _CONV)
 TRAINING = """
   train_config {
     batch_size: 4 num_steps: 1 batch_queue_capacity: 4 num_batch_queue_threads: 1 prefetch_queue_capacity: 2
@@ -111,7 +111,7 @@ def wants_masks(config):
 
 
 def examples(size, masks):
-    """Four pictures with 3, 2, 1 and 0 boxes, so that two devices have different numbers of matches.
+    """Four images with 3, 2, 1 and 0 boxes, so that two devices have different numbers of matches.
 
     size: pixels a side. masks: whether to give masks. Returns a list of dicts as the API's decoder makes.
     """

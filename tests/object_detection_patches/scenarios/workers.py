@@ -4,12 +4,15 @@ files as each of three.
 Argument: a file for the results (a JSON object).
 """
 
+# ruff: noqa: E402  (what evaluates LVIS metrics is replaced before the API is imported)
+
 import json
 import os
 import sys
 import tempfile
 import traceback
 import types
+from typing import NamedTuple
 
 import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
@@ -22,8 +25,8 @@ from object_detection.protos import input_reader_pb2, model_pb2, train_pb2
 FILES, RECORDS = 12, 2
 MODEL = """
   ssd { num_classes: 2 image_resizer { fixed_shape_resizer { height: 8 width: 8 } }
-        feature_extractor { type: "ssd_mobilenet_v1" conv_hyperparams { regularizer { l2_regularizer {} }
-                                                                        initializer { truncated_normal_initializer {} } } }
+        feature_extractor { type: "ssd_mobilenet_v1" conv_hyperparams {
+          regularizer { l2_regularizer {} } initializer { truncated_normal_initializer {} } } }
         box_coder { faster_rcnn_box_coder {} } matcher { argmax_matcher {} } similarity_calculator { iou_similarity {} }
         box_predictor { convolutional_box_predictor { conv_hyperparams {
           regularizer { l2_regularizer {} } initializer { truncated_normal_initializer {} } } } }
@@ -33,7 +36,7 @@ MODEL = """
 
 
 def write_records(folder):
-    """A picture of 8 x 8 pixels of all colors with one box, again and again; a source id is its file and place in it."""
+    """An image of 8 x 8 pixels of all colors with one box, again and again; a source id is its file and place in it."""
 
     def text(value):
         return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
@@ -48,14 +51,14 @@ def write_records(folder):
     box["image/object/class/label"] = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
     with tf.Graph().as_default(), tf.Session() as session:
         pixels = tf.cast(tf.reshape(tf.range(8 * 8 * 3), [8, 8, 3]), tf.uint8)
-        picture = session.run(tf.image.encode_png(pixels))
+        image = session.run(tf.image.encode_png(pixels))
     for number in range(FILES):
         with tf.python_io.TFRecordWriter(os.path.join(folder, f"records-{number}")) as writer:
             for place in range(RECORDS):
                 feature = dict(
                     box,
                     **{
-                        "image/encoded": text(picture),
+                        "image/encoded": text(image),
                         "image/format": text(b"png"),
                         "image/source_id": text(b"%d-%d" % (number, place)),
                     },
@@ -63,19 +66,28 @@ def write_records(folder):
                 writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
 
 
-def read(folder, worker, workers, shuffle, files="*", batch=3):
-    """(source ids in the order they come, pictures in the first batch) for one of so many workers."""
+class Reading(NamedTuple):
+    """A way to read the records: the part of the files' names that tells which, and the batch of one worker."""
+
+    shuffle: bool
+    workers: int = 2
+    files: str = "*"
+    batch: int = 3
+
+
+def read(folder, reading, worker):
+    """(source ids in the order they come, images in the first batch) for one of the workers."""
     reader = (
-        f"max_number_of_boxes: 3 include_source_id: true num_epochs: 1 shuffle: {str(shuffle).lower()} "
-        f"num_readers: 2 tf_record_input_reader {{ input_path: '{folder}/records-{files}' }}"
+        f"max_number_of_boxes: 3 include_source_id: true num_epochs: 1 shuffle: {str(reading.shuffle).lower()} "
+        f"num_readers: 2 tf_record_input_reader {{ input_path: '{folder}/records-{reading.files}' }}"
     )
     with tf.Graph().as_default(), tf.Session() as session:
         input_fn = inputs.create_train_input_fn(
-            text_format.Parse(f"batch_size: {batch * workers}", train_pb2.TrainConfig()),
+            text_format.Parse(f"batch_size: {reading.batch * reading.workers}", train_pb2.TrainConfig()),
             text_format.Parse(reader, input_reader_pb2.InputReader()),
             text_format.Parse(MODEL, model_pb2.DetectionModel()),
         )
-        context = tf.distribute.InputContext(workers, worker, num_replicas_in_sync=workers)
+        context = tf.distribute.InputContext(reading.workers, worker, num_replicas_in_sync=reading.workers)
         features, _ = tf.data.make_one_shot_iterator(input_fn(input_context=context)).get_next()
         batches = []
         while True:
@@ -85,18 +97,21 @@ def read(folder, worker, workers, shuffle, files="*", batch=3):
                 return sum(batches, []), len(batches[0])
 
 
+READINGS = {
+    "in order": Reading(shuffle=False),
+    "shuffled": Reading(shuffle=True),
+    "two files": Reading(shuffle=True, workers=3, files="[01]", batch=1),
+}
+
+
 if __name__ == "__main__":
     tf.logging.set_verbosity(tf.logging.ERROR)
     found = {}
     with tempfile.TemporaryDirectory() as temporary:
         write_records(temporary)
-        for order, shuffle, workers, files, batch in (
-            ("in order", False, 2, "*", 3),
-            ("shuffled", True, 2, "*", 3),
-            ("two files", True, 3, "[01]", 1),
-        ):
+        for order, reading in READINGS.items():
             try:
-                found[order] = [read(temporary, worker, workers, shuffle, files, batch) for worker in range(workers)]
+                found[order] = [read(temporary, reading, worker) for worker in range(reading.workers)]
             except Exception:
                 found[order] = {"error": traceback.format_exc()}
     with open(sys.argv[1], "w") as results_file:

@@ -95,6 +95,8 @@ def test_a_damaged_note_is_named_with_what_to_do(content, run):
     note = os.path.join(str(run), best.FOLDER, best.DESCRIPTION)
     with open(note, "wb") as out:
         out.write(content)
-    with pytest.raises(Refused, match="best.json is damaged: it is no JSON. Move it away, or take it") as refused:
+    with pytest.raises(
+        Refused, match="best.json is damaged: it is not valid JSON. Move it away, or take it"
+    ) as refused:
         best.kept(str(run))
     assert refused.value.code == 3

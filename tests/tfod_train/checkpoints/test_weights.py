@@ -12,8 +12,8 @@ def choose(in_checkpoint, wanted):
 
 
 def test_the_averages_of_what_is_trained_and_the_rest_as_it_is():
-    restore, said = choose(set(VARIABLES) | AVERAGES, True)
-    assert said == "moving-average"
+    restore, words = choose(set(VARIABLES) | AVERAGES, True)
+    assert words == "moving-average"
     assert restore == {
         "conv/weights/ExponentialMovingAverage": "w",
         "conv/bias/ExponentialMovingAverage": "b",
@@ -28,10 +28,10 @@ def test_a_checkpoint_without_averages_gives_its_raw_weights_and_says_so():
 
 def test_averages_that_are_there_and_not_wanted_are_mentioned():
     assert choose(set(VARIABLES) | AVERAGES, False) == (VARIABLES, "raw (the checkpoint holds moving averages too)")
-    assert choose(set(VARIABLES), False).said == "raw"
+    assert choose(set(VARIABLES), False).words == "raw"
 
 
 def test_a_frozen_layer_has_no_average_and_is_taken_raw():
-    restore, said = choose(set(VARIABLES) | {"conv/bias" + weights.AVERAGE}, True)
+    restore, words = choose(set(VARIABLES) | {"conv/bias" + weights.AVERAGE}, True)
     assert restore["conv/weights"] == "w" and restore["conv/bias/ExponentialMovingAverage"] == "b"
-    assert said == "moving-average (raw for 1 variable without an average)"
+    assert words == "moving-average (raw for 1 variable without an average)"

@@ -30,11 +30,11 @@ def test_a_run_of_the_built_in_config_needs_no_word(config):
     assert batch_norm.cautions(config(), 4) == []
 
 
-def test_fewer_than_four_pictures_a_device_are_said(config):
+def test_fewer_than_four_images_a_device_are_said(config):
     from tfod_train.config import batch_norm
 
     (said,) = batch_norm.cautions(config(), 8)
-    assert said.startswith("Batch norm trains on 2 pictures a device") and "BATCH_SIZE=32" in said
+    assert said.startswith("Batch norm trains on 2 images a device") and "BATCH_SIZE=32" in said
 
 
 def test_the_base_networks_own_decay_is_said_with_what_is_left_and_what_would_do(config):

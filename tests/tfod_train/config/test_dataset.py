@@ -24,7 +24,9 @@ def test_a_misspelt_dataset_gets_the_nearest(read_settings):
     assert (refused.value.do, refused.value.code) == ("Did you mean mini-pets?", 2)
 
 
-@pytest.mark.parametrize("content, sentence", [(None, "holds no dataset.json"), ("{", "is damaged: it is no JSON")])
+@pytest.mark.parametrize(
+    "content, sentence", [(None, "holds no dataset.json"), ("{", "is damaged: it is not valid JSON")]
+)
 def test_a_dataset_that_was_not_finished_is_refused(content, sentence, tmp_path, read_settings):
     (tmp_path / "pets").mkdir()
     if content is not None:

@@ -8,7 +8,7 @@ from tfod_train.trainer import TRAINERS
 pytestmark = pytest.mark.usefixtures("protos")
 
 GB = 10**9
-# Oxford-IIIT Pet's size: ten shards, about 100 kB a record, pictures of 500x375.
+# Oxford-IIIT Pet's size: ten shards, about 100 kB a record, images of 500x375.
 PETS = input_buffers.Records(100e3, 500 * 375, 10, 26 * 10**6)
 
 
@@ -71,7 +71,7 @@ def test_without_shuffling_its_buffer_costs_nothing(config):
     assert "shuffle_buffer_size" not in sized(config, "mirrored", 1)[0]
 
 
-def test_records_are_described_by_shards_and_picture_sizes():
+def test_records_are_described_by_shards_and_image_sizes():
     shards = [{"bytes": 1000, "examples": 10}, {"bytes": 3000, "examples": 10}]
     description = {
         "splits": {"train": {"shards": shards}},

@@ -118,7 +118,7 @@ def test_a_small_memory_shrinks_the_buffers_that_the_config_leaves_open_and_says
     parsed = pipeline.parse(os.path.join(project_dir, "configs/ssd_mobilenet_v1_pets.config"))
     dataset.description["splits"]["train"]["shards"] = [{"bytes": 26 * 10**6, "examples": 260}] * 10
     sizes = {side: {"median": pixels} for side, pixels in (("width", 500), ("height", 375))}
-    described = dataset._replace(description=dict(dataset.description, picture_sizes=sizes))
+    described = dataset._replace(description=dict(dataset.description, image_sizes=sizes))
     settings = read_settings(DEVICE="cpu", FINE_TUNE_CHECKPOINT="none")
 
     def made(ram):
@@ -134,7 +134,7 @@ def test_a_small_memory_shrinks_the_buffers_that_the_config_leaves_open_and_says
     assert small.config.train_input_reader.shuffle_buffer_size == 1024  # the config's own
 
 
-def test_pictures_of_different_sizes_cannot_share_a_batch(effective):
+def test_images_of_different_sizes_cannot_share_a_batch(effective):
     assert effective("faster_rcnn_resnet101_pets", BATCH_SIZE="2").config.train_config.batch_size == 2
     with pytest.raises(Refused) as refused:
         effective("faster_rcnn_resnet101_pets", BATCH_SIZE="4")
@@ -202,10 +202,10 @@ def learn_masks(config):
     config.model.faster_rcnn.second_stage_box_predictor.mask_rcnn_box_predictor.predict_instance_masks = True
 
 
-def test_a_picture_with_more_boxes_than_the_config_allows_raises_the_limit(with_fields):
+def test_a_image_with_more_boxes_than_the_config_allows_raises_the_limit(with_fields):
     config, changes = with_fields(most_boxes=140)
     assert config.train_input_reader.max_number_of_boxes == config.eval_input_reader[0].max_number_of_boxes == 140
-    assert "max_number_of_boxes: 100 -> 140 (a picture of the dataset has them)" in changes
+    assert "max_number_of_boxes: 100 -> 140 (an image of the dataset has them)" in changes
     generous = with_fields(
         lambda config: setattr(config.train_input_reader, "max_number_of_boxes", 300), most_boxes=140
     )
@@ -246,7 +246,7 @@ def test_masks_that_would_be_padded_are_refused_and_boxes_are_not(with_fields):
     assert refused.value.code == 2 and "BATCH_SIZE=2" in refused.value.do
 
 
-def test_pictures_of_different_sizes_may_be_padded_where_there_are_no_masks(with_fields):
+def test_images_of_different_sizes_may_be_padded_where_there_are_no_masks(with_fields):
     masks = dict(load_instance_masks=True, mask_type="PNG_MASKS")
     for change, way_out in ((lambda config: None, "pad_to_max_dimension: true"), (learn_masks, "fixed_shape_resizer")):
         with pytest.raises(Refused, match="cannot share a batch of 2 a device") as refused:

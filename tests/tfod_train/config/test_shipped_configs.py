@@ -54,7 +54,7 @@ class TestEach(object):
     def test_it_has_no_field_that_nothing_reads(self, name):
         assert deprecated(parse(name)) - READ_ALL_THE_SAME == set()
 
-    def test_it_trains_one_picture_a_device_or_says_why_not(self, name, dataset, two_cpus, read_settings):
+    def test_it_trains_one_image_a_device_or_says_why_not(self, name, dataset, two_cpus, read_settings):
         from tfod_train.config import pipeline
 
         described = dataset._replace(

@@ -63,13 +63,13 @@ class Run(object):
     def end_training(self):
         self.training.close()
 
-    def evaluate(self, checkpoint, on_picture):
+    def evaluate(self, checkpoint, on_image):
         step = int(checkpoint.rpartition("-")[2])
         self.evaluated.append(step)
         value = self.values.get(step, 0.5)
         metrics = {} if value is None else {MAP: value, MAP50: value}
         return types.SimpleNamespace(
-            step=step, images=self.images, metrics=metrics, per_class={}, weights=self.weights, pictures=[]
+            step=step, images=self.images, metrics=metrics, per_class={}, weights=self.weights, kept_images=[]
         )
 
     class_names = {}
@@ -244,10 +244,10 @@ class TestEachAtMostOnce(object):
         run.values = {2: 0.9}
         evaluate = run.evaluate
 
-        def delete_and_evaluate(checkpoint, on_picture):
+        def delete_and_evaluate(checkpoint, on_image):
             run.delete(2)
             assert integrity.problem(checkpoint, values=True) is None
-            return evaluate(checkpoint, on_picture)
+            return evaluate(checkpoint, on_image)
 
         monkeypatch.setattr(run, "evaluate", delete_and_evaluate)
         run.start()
@@ -287,10 +287,10 @@ class TestEachAtMostOnce(object):
         assert run.start() == 0
         assert run.evaluated == [6, 6] and run.best == run.metrics()["best_step"] == 6
 
-    def test_too_few_pictures_are_an_error_and_no_evaluation(self, run):
+    def test_too_few_images_are_an_error_and_no_evaluation(self, run):
         run.save(6)
         run.images = 1
-        with pytest.raises(Refused, match="1 of 2 validation pictures were evaluated"):
+        with pytest.raises(Refused, match="1 of 2 validation images were evaluated"):
             run.start()
         assert os.listdir(os.path.join(run.folder, "eval")) == [".lock"] and run.best is None
         run.images = 2

@@ -26,7 +26,7 @@ def rectangle(box):
 
 
 def truth(*objects):
-    """Ground truth of a picture from (class id, box, mask)."""
+    """Ground truth of an image from (class id, box, mask)."""
     classes, boxes, masks = zip(*objects) if objects else ((), (), ())
     return {
         "groundtruth_boxes": np.array(boxes, "f").reshape(-1, 4),
@@ -36,7 +36,7 @@ def truth(*objects):
 
 
 def found(*objects):
-    """Detections of a picture from (class id, score, box, mask)."""
+    """Detections of an image from (class id, score, box, mask)."""
     classes, scores, boxes, masks = zip(*objects) if objects else ((), (), (), ())
     return {
         "detection_boxes": np.array(boxes, "f").reshape(-1, 4),
@@ -46,8 +46,8 @@ def found(*objects):
     }
 
 
-def of_classes(*pictures):
-    """Dict of OfClass by name, and all metrics, of pictures (truth, found)."""
+def of_classes(*images):
+    """Dict of OfClass by name, and all metrics, of images (truth, found)."""
     from object_detection.utils import object_detection_evaluation
 
     from tfod_train.evaluation import coco_per_class
@@ -57,12 +57,12 @@ def of_classes(*pictures):
     for evaluator in coco_per_class.evaluators(CATEGORIES, masks=True) + [
         object_detection_evaluation.PascalDetectionEvaluator(CATEGORIES)
     ]:
-        for number, (true, detected) in enumerate(pictures):
+        for number, (true, detected) in enumerate(images):
             evaluator.add_single_ground_truth_image_info(number, true)
             evaluator.add_single_detected_image_info(number, detected)
         metrics.update(evaluate.measured(evaluator.evaluate()))
     boxes = {}
-    for true, _ in pictures:
+    for true, _ in images:
         for class_id in true["groundtruth_classes"]:
             boxes[class_id] = boxes.get(class_id, 0) + 1
     return evaluate.of_classes(metrics, NAMES, boxes), metrics

@@ -1,4 +1,4 @@
-"""What is drawn is where it was found, and the picture that it is drawn on is the right one."""
+"""What is drawn is where it was found, and the image that it is drawn on is the right one."""
 
 import io
 
@@ -12,7 +12,7 @@ from tfod_train.evaluation import visualization
 HEIGHT, WIDTH = 40, 60
 
 
-def picture(source_id="a", shade=0):
+def kept_image(source_id="a", shade=0):
     from types import SimpleNamespace
 
     image = np.full((HEIGHT, WIDTH, 3), shade, np.uint8)
@@ -28,9 +28,9 @@ def half(side):
     return mask
 
 
-def test_a_mask_tints_the_picture_inside_of_it_and_nowhere_else():
+def test_a_mask_tints_the_image_inside_of_it_and_nowhere_else():
     drawn = np.asarray(
-        visualization.on_picture(
+        visualization.on_image(
             Image.new("RGB", (WIDTH, HEIGHT), "white"),
             np.array([[5.0, 5, 10, 10]]),
             np.array([0.9]),
@@ -46,7 +46,7 @@ def test_a_mask_tints_the_picture_inside_of_it_and_nowhere_else():
 
 def test_a_model_without_masks_draws_boxes_alone():
     drawn = np.asarray(
-        visualization.on_picture(
+        visualization.on_image(
             Image.new("RGB", (WIDTH, HEIGHT), "white"),
             np.array([[5.0, 5, 30, 30]]),
             np.array([0.9]),
@@ -60,7 +60,9 @@ def test_a_model_without_masks_draws_boxes_alone():
 def test_a_sheet_takes_any_name_any_class_id_and_masks_without_an_outline():
     from collections import namedtuple
 
-    kept = namedtuple("Picture", "source_id image size boxes scores classes true_boxes true_classes masks true_masks")
+    kept = namedtuple(
+        "KeptImage", "source_id pixels size boxes scores classes true_boxes true_classes masks true_masks"
+    )
     box = np.array([[5.0, 5, 30, 30]])
     full = np.ones((1, HEIGHT, WIDTH), np.uint8)
     one = kept(
@@ -81,12 +83,12 @@ def test_a_sheet_takes_any_name_any_class_id_and_masks_without_an_outline():
 
 @pytest.fixture
 def recorded(tmp_path):
-    """function(*(source id, shade)) -> pattern of a file with those pictures."""
+    """function(*(source id, shade)) -> pattern of a file with those images."""
 
-    def write(*pictures):
+    def write(*images):
         path = str(tmp_path / "val.record")
         with codec.Writer(path) as file:
-            for source_id, shade in pictures:
+            for source_id, shade in images:
                 encoded = io.BytesIO()
                 Image.new("RGB", (WIDTH, HEIGHT), (shade, shade, shade)).save(encoded, "PNG")
                 file.write(
@@ -102,14 +104,14 @@ def recorded(tmp_path):
     return write
 
 
-def test_the_records_own_picture_is_drawn_on_found_by_its_id(recorded):
+def test_the_records_own_image_is_drawn_on_found_by_its_id(recorded):
     pattern = recorded(("b", 200), ("a", 100))
-    (drawn,) = visualization.with_originals([picture("a")], [pattern])
+    (drawn,) = visualization.with_originals([kept_image("a")], [pattern])
     assert drawn.image.max() == drawn.image.min() == 100
 
 
-def test_an_id_that_repeats_says_nothing_of_whose_picture_it_is(recorded):
-    """Boxes on another picture would be a lie; the small one that the model saw is right."""
+def test_an_id_that_repeats_says_nothing_of_whose_image_it_is(recorded):
+    """Boxes on another image would be a lie; the small one that the model saw is right."""
     pattern = recorded(("a", 100), ("b", 50), ("a", 200))
-    drawn = visualization.with_originals([picture("a", 7), picture("b", 9), picture("", 3)], [pattern])
+    drawn = visualization.with_originals([kept_image("a", 7), kept_image("b", 9), kept_image("", 3)], [pattern])
     assert [one.image.max() for one in drawn] == [7, 50, 3]

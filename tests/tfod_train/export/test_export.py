@@ -51,7 +51,7 @@ class TestBest(object):
     def test_every_checkpoint_is_evaluated_once_also_those_written_before_it_ran(self, trained):
         assert trained.code == 0, trained.console
         assert [entry["step"] for entry in trained.metrics()["evaluations"]] == [2, 4, 6]
-        assert trained.console.count("Evaluated 59 of 59 pictures") == 3
+        assert trained.console.count("Evaluated 59 of 59 images") == 3
 
     def test_the_best_one_is_kept_whole_and_alone(self, trained):
         metrics = trained.metrics()
@@ -154,7 +154,7 @@ def test_quantised_training_on_two_clones_exports_a_uint8_file(tiny, tiny_config
 class TestDetect(object):
     @pytest.fixture(scope="class")
     def drawn(self, tiny, exported, tmp_path_factory):
-        """(Run, folder of the results) of pictures of several kinds; two cannot be used."""
+        """(Run, folder of the results) of images of several kinds; two cannot be used."""
         assert exported.code == 0, exported.console
         source, out = tmp_path_factory.mktemp("pictures"), tmp_path_factory.mktemp("drawn")
         image = Image.new("RGB", (80, 40), "white")
@@ -196,7 +196,7 @@ class TestDetect(object):
             source / "missing.jpg",
         ), out
 
-    def test_unusable_pictures_are_listed_and_the_others_done(self, drawn):
+    def test_unusable_images_are_listed_and_the_others_done(self, drawn):
         done, out = drawn
         assert done.code == 3, done.console
         results = read_json(out, "detections.json")
@@ -213,10 +213,10 @@ class TestDetect(object):
             "print.jpg",
             "gray.png",
         ]
-        assert r"bro\udcffken.jpg: the picture cannot be decoded" in done.console
-        assert "empty.jpg: the picture file is empty." in done.console
+        assert r"bro\udcffken.jpg: the image cannot be decoded" in done.console
+        assert "empty.jpg: the image file is empty." in done.console
 
-    def test_pictures_stand_upright_and_keep_their_size(self, drawn):
+    def test_images_stand_upright_and_keep_their_size(self, drawn):
         _, out = drawn
         assert Image.open(str(out / "turned.jpg")).size == (40, 80)
         for name in ("flat.png", "print.jpg", "gray.png"):
@@ -237,8 +237,8 @@ class TestDetect(object):
 
 def test_detections_below_the_score_are_left_out_and_boxes_are_in_pixels(tmp_path):
     class Model(object):
-        def detect(self, picture):
-            assert picture.shape == (40, 80, 3)
+        def detect(self, image):
+            assert image.shape == (40, 80, 3)
             return Detections(
                 np.array([[0, 0, 1, 1], [0.25, 0.5, 0.5, 1], [0, 0, 0.5, 0.5]]),
                 np.array([0.9, 0.5, 0.4]),

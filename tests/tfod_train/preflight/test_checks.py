@@ -221,7 +221,7 @@ def run_of_step(look, tmp_path, write_checkpoint):
     return folder
 
 
-def test_a_run_to_go_on_with_is_looked_at(look, run_of_step, write_checkpoint, monkeypatch):
+def test_a_run_to_resume_is_looked_at(look, run_of_step, write_checkpoint, monkeypatch):
     from tfod_train.preflight import checks
 
     assert line(look(), "RUN_DIR").text == f"{run_of_step}: resumes from step 7."

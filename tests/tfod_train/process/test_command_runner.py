@@ -56,7 +56,7 @@ def test_what_nobody_foresaw_is_one_line_and_says_where_more_is(capfd):
     code, text = ends(ValueError("several\nlines"), capfd)
     assert (code, text.splitlines()) == (
         1,
-        ["ValueError: several lines", "This is not an error we foresaw; LOG_LEVEL=debug shows more."],
+        ["ValueError: several lines", "This is an unexpected error; LOG_LEVEL=debug shows more."],
     )
 
 

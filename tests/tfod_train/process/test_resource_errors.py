@@ -66,7 +66,7 @@ def test_a_quota_is_a_full_disk_too(number):
 
 @pytest.mark.parametrize(
     "batch, tried",
-    [(32, "Try BATCH_SIZE=16;"), (12, "Try BATCH_SIZE=4;"), (4, "One picture a device is the smallest batch")],
+    [(32, "Try BATCH_SIZE=16;"), (12, "Try BATCH_SIZE=4;"), (4, "One image a device is the smallest batch")],
 )
 def test_out_of_memory_names_the_device_and_a_batch_that_divides(batch, tried):
     told = resource_errors.full_memory(ResourceExhaustedError(OOM), batch, FOUR_GPUS)

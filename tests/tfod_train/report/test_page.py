@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from common.errors import Refused
-from tfod_train.report import charts, history
+from tfod_train.report import charts, run_history
 from tfod_train.report import page as report
 
 pytestmark = pytest.mark.usefixtures("protos")
@@ -165,7 +165,7 @@ def refusal(run):
 
 
 class TestMetrics(object):
-    def test_what_a_resumed_training_repeated_counts_once_and_as_it_was_gone_on_from(self, write):
+    def test_what_a_resumed_training_repeated_counts_once_and_as_it_was_resumed_from(self, write):
         run = write(
             records=[
                 record(1, 9.0),
@@ -176,17 +176,17 @@ class TestMetrics(object):
                 record(200, 2.0),
             ]
         )
-        found = history.read(str(run)).records
+        found = run_history.read(str(run)).records
         assert [(one.step, one.loss) for one in found] == [(1, 9.0), (100, 5.0), (101, 4.5), (200, 2.0)]
 
     def test_half_a_line_and_lines_that_are_none_are_left_out_and_said(self, write):
         run = write(records=[record(1), "[1, 2]\n", '{"step": true, "loss": 1}\n', "\n", record(2), '{"step": 3, "lo'])
-        assert [one.step for one in history.read(str(run)).records] == [1, 2]
+        assert [one.step for one in run_history.read(str(run)).records] == [1, 2]
         assert "4 lines of metrics.jsonl could not be read and are left out." in page_of(run).text
 
     def test_values_that_are_no_numbers_leave_a_gap(self, write):
         run = write(records=[record(1, None), '{"step": 2, "loss": NaN, "images_per_sec": "fast", "gpus": 5}\n'])
-        found = history.read(str(run)).records
+        found = run_history.read(str(run)).records
         assert [one.loss for one in found] == [None, None] and found[1].images_per_sec is None
         page_of(run)
 
@@ -222,7 +222,7 @@ class TestMetrics(object):
 
 class TestOutcome(object):
     @pytest.mark.parametrize(
-        "changes, said",
+        "changes, words",
         [
             ({}, "Finished"),
             ({"outcome": "stopped early"}, "Stopped early"),
@@ -234,10 +234,10 @@ class TestOutcome(object):
             ({"outcome": "running"}, "Killed"),
         ],
     )
-    def test_each_is_said(self, changes, said, write):
-        told = history.read(str(write(changes)))
-        assert history.outcome(told)[0] == said
-        assert f"exit code {changes.get('exit_code', 0)}" in report.page(told) or said == "Killed"
+    def test_each_is_said(self, changes, words, write):
+        found = run_history.read(str(write(changes)))
+        assert run_history.outcome(found)[0] == words
+        assert f"exit code {changes.get('exit_code', 0)}" in report.page(found) or words == "Killed"
 
     def test_a_training_that_goes_on_is_not_called_killed(self, write):
         run = write({"outcome": "running", "ended": None, "exit_code": None, "step": None}, [record(7)])
@@ -286,17 +286,57 @@ class TestEvaluations(object):
     @pytest.mark.parametrize(
         "names, step", [(["detections.png"], 200), (["detections.png", "best_detections.png"], 100), ([], None)]
     )
-    def test_the_pictures_are_those_of_the_step_that_is_said(self, names, step, write):
+    def test_the_images_are_those_of_the_step_that_is_said(self, names, step, write):
         run = write(evaluations=[entry(100, 0.6), entry(200, 0.5)], best_step=100)
         for name in names:
             (run / "eval" / name).write_bytes(b"\x89PNG")
         page = page_of(run)
         images = [attributes["src"] for tag, attributes in page.elements if tag == "img"]
         assert images == (["data:image/png;base64,iVBORw=="] if step else [])
-        assert (f"Pictures, step {step}" in page.text) == bool(step)
+        assert (f"Images, step {step}" in page.text) == bool(step)
 
     def test_evaluations_of_before_the_classes_were_written_down_are_shown(self, write):
         page_of(write(evaluations=[{"step": 3, "metrics": {BOXES: 0.5}}]))
+
+
+# What would become an element, a value or a statement, were it not escaped or were it taken for a template.
+HOSTILE = (
+    """</script></pre></title></style><script>alert(1)</script><b a='1' c="2">&amp;{{ 7 * 7 }}{% raw %}{# no #}%}$x$"""
+)
+# By the field that holds it: what `write` takes.
+OUTSIDE = {
+    "folder": lambda text: {"folder": text},
+    "outcome": lambda text: {"changes": {"outcome": text}},
+    "an earlier outcome": lambda text: {"changes": {"earlier": [{"outcome": text}]}},
+    "exit code": lambda text: {"changes": {"exit_code": text}},
+    "command": lambda text: {"changes": {"command": text}},
+    "trainer": lambda text: {"changes": {"settings": {"trainer": text}}},
+    "setting": lambda text: {"changes": {"settings": {"run_dir": text}}},
+    "config's name": lambda text: {"changes": {"config_file": text}},
+    "config line": lambda text: {"changes": {"config": CONFIG + [text]}},
+    "feature extractor": lambda text: {
+        "changes": {"config": [f"model {{ ssd {{ feature_extractor {{ type: {json.dumps(text)} }} }} }}"]}
+    },
+    "change in the config": lambda text: {"changes": {"config_changes": [text]}},
+    "dataset": lambda text: {"changes": {"dataset": {"name": text}}},
+    "dataset's folder": lambda text: {"changes": {"dataset": {"folder": text}}},
+    "class": lambda text: {"changes": {"dataset": {"classes": [text]}}},
+    "split": lambda text: {"changes": {"dataset": {"shards": {text: []}}}},
+    "record file": lambda text: {"changes": {"dataset": {"shards": {"train": [{"file": text}]}}}},
+    "checksum": lambda text: {"changes": {"dataset": {"shards": {"train": [{"sha256": text}]}}}},
+    "device": lambda text: {"changes": {"devices": {"used": [text]}}},
+    "GPU": lambda text: {"changes": {"devices": {"gpus": [text]}}},
+    "driver": lambda text: {"changes": {"devices": {"driver": text}}},
+    "machine": lambda text: {"changes": {"host": {"machine": text}}},
+    "commit": lambda text: {"changes": {"code": {"commit": text}}},
+    "API": lambda text: {"changes": {"api": {"commit": text}}},
+    "package": lambda text: {"changes": {"versions": {text: "1"}}},
+    "version": lambda text: {"changes": {"versions": {"numpy": text}}},
+    "weights": lambda text: {"evaluations": [entry(1, 0.5, weights=text)]},
+    "number of images": lambda text: {"evaluations": [entry(1, 0.5, images=text)]},
+    "measured class": lambda text: {"evaluations": [entry(1, 0.5, per_class_ap={text: 0.5})]},
+    "chart label": lambda text: {"records": [record(1, losses={"Loss/a": 1.0, "Loss/" + text: 2.0})]},
+}
 
 
 class TestSafety(object):
@@ -334,6 +374,21 @@ class TestSafety(object):
         assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
         assert '<b>"run"&' in page.texts and " ".join(evil.split()) in page.texts
 
+    @pytest.mark.parametrize("field", sorted(OUTSIDE))
+    def test_text_of_others_is_shown_as_it_is_and_changes_nothing_else(self, field, write):
+        text = HOSTILE
+        if field == "folder":
+            text = text.replace("/", "")
+        elif field == "feature extractor":
+            text = text.replace('"', "")
+        elif field == "chart label":
+            # What stands before the last slash common to all labels is left out.
+            text = text.replace("Loss/", "")
+        page = page_of(write(**OUTSIDE[field](text)))
+        assert text in page.text
+        harmless = page_of(write(**dict(OUTSIDE[field]("harmless"), folder="harmless")))
+        assert [tag for tag, _ in page.elements] == [tag for tag, _ in harmless.elements]
+
     def test_nothing_is_fetched(self, write):
         run = write(records=[record(step, 20.0 / step) for step in range(1, 100)], evaluations=[entry(2, 0.5)])
         (run / "eval" / "detections.png").write_bytes(b"\x89PNG")
@@ -359,8 +414,8 @@ class TestCommand(object):
     def test_it_needs_no_tensorflow(self, write, api_dir, project_dir):
         run = write(records=[record(1), record(2)])
         code = (
-            "import sys, entrypoint; code = entrypoint.main(['report']); "
-            "sys.exit(code or 9 * ('tensorflow' in sys.modules))"
+            "import sys, entrypoint, tfod_train.report.page; early = 'jinja2' in sys.modules; "
+            "code = entrypoint.main(['report']); sys.exit(code or 9 * ('tensorflow' in sys.modules) or 8 * early)"
         )
         done = subprocess.run(
             [sys.executable, "-c", code],
@@ -377,7 +432,7 @@ class TestCommand(object):
         assert refusal(tmp_path) == (2, f"{tmp_path} holds no run (no run.json in it).")
         run = write()
         (run / "run.json").write_text("{")
-        assert refusal(run) == (3, f"{run / 'run.json'} is damaged: it is no JSON.")
+        assert refusal(run) == (3, f"{run / 'run.json'} is damaged: it is not valid JSON.")
 
     @pytest.mark.parametrize("changes", [{"settings": [1]}, {"dataset": {"shards": 3}}, {"devices": "many"}])
     def test_what_no_training_wrote_is_said(self, changes, write):
@@ -399,6 +454,24 @@ class TestCommand(object):
         assert refusal(run) == (3, f"{run / 'report.html'} cannot be written: No space left on device.")
         assert (run / "report.html").read_bytes() == before
         assert [name for name in os.listdir(str(run)) if name.endswith(".tmp")] == []
+
+
+class TestCharts(object):
+    def test_a_chart_has_the_colours_of_the_page_and_its_labels_are_left_alone(self):
+        lines = [charts.Line(f"{charts.INK} font-family:x; {number}", [1, 2], [1.0, 3.0]) for number in range(6)]
+        drawn = charts.svg(charts.Chart('Loss "<&', lines), 2, resumed=[1])
+        texts = Page(drawn).texts
+        assert [text for text in texts if charts.INK in text] == [line.label for line in lines]
+        assert drawn.count(charts.INK) == len(lines) and "font-family" not in drawn.replace(charts.INK + " font", "")
+        assert not [colour for colour in (charts.GRID,) + charts.SERIES if colour in drawn]
+        for name in ("currentColor", "var(--grid)", "var(--series-1)", "var(--series-6)"):
+            assert name in drawn
+        assert Page(drawn).elements[0][1]["aria-label"] == 'Loss "<&'
+
+    @pytest.mark.parametrize("text", ["a\x00b", "a\x1bb", "a\ud800b", "a\uffffb"])
+    def test_a_label_that_xml_cannot_hold_is_drawn_with_a_replacement(self, text):
+        lines = [charts.Line(text, [1], [1.0])]
+        assert "a\ufffdb" in Page(charts.svg(charts.Chart("Loss", lines), 1)).texts
 
 
 def test_many_values_are_drawn_as_means_of_neighbours_and_few_as_they_are():

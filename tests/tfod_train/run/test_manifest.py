@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tfod_train import __version__
 from tfod_train.commands import diff
 from tfod_train.run import manifest
 from tfod_train.run.run_dir import RunDir
@@ -36,6 +37,7 @@ def test_the_manifest_holds_what_repeats_the_run(start, tmp_path):
     assert written["devices"] == {"kind": "cpu", "count": 2, "used": ["/cpu:0", "/cpu:1"], "driver": None, "gpus": []}
     assert written["api"]["commit"] == "170c71cc555d458d2c85775bca92f802238e4dab"
     assert "saver_under_strategy" in written["api"]["patches"] and written["api"]["changed_files"] == []
+    assert written["version"] == __version__
     assert written["versions"]["numpy"] and written["versions"]["python"] == sys.version.split()[0]
     assert (written["outcome"], written["start_step"]) == ("running", 0)
 
@@ -121,23 +123,24 @@ def test_a_shard_of_other_content_is_a_difference():
     assert diff.differences(of("1"), of("1")) == []
 
 
+@pytest.mark.usefixtures("protos")
 def test_fields_of_repeated_messages_are_told_apart():
     def of(*steps):
-        return {
-            "config": ["a {"]
-            + [line for step in steps for line in ("  schedule {", f"    step: {step}", "  }")]
-            + ["}"]
-        }
+        schedule = " ".join(f"schedule {{ step: {step} }}" for step in steps)
+        rate = f"learning_rate {{ manual_step_learning_rate {{ {schedule} }} }}"
+        return {"config": ["train_config {", f"  optimizer {{ adam_optimizer {{ {rate} }} }}", "}"]}
 
-    assert diff.differences(of(1, 2), of(1, 3, 4)) == [
-        ("config.a.schedule[1].step", "2", "3"),
-        ("config.a.schedule[2].step", diff.ABSENT, "4"),
+    found = diff.differences(of(1, 2), of(1, 3, 4))
+    assert [(name.rpartition("rate.")[2], one, other) for name, one, other in found] == [
+        ("schedule[1].step", "2", "3"),
+        ("schedule[2].step", diff.ABSENT, "4"),
     ]
+    assert all(name.startswith("config.train_config.optimizer.adam_optimizer.learning_rate.") for name, _, _ in found)
 
 
 @pytest.mark.parametrize(
     "content, words",
-    [(None, "is not there or is no run.json"), ("[1]", "is no run.json"), ("{", "is damaged: it is no JSON")],
+    [(None, "is not there or is no run.json"), ("[1]", "is no run.json"), ("{", "is damaged: it is not valid JSON")],
 )
 def test_what_is_no_manifest_is_refused_with_what_to_name(content, words, tmp_path):
     if content is not None:

@@ -1,4 +1,4 @@
-"""What may be gone on with in RUN_DIR, and what is refused without touching it."""
+"""What may be resumed in RUN_DIR, and what is refused without touching it."""
 
 import errno
 import os
@@ -68,7 +68,7 @@ def test_a_new_run_begins_at_step_0(tmp_path, config, read_settings):
     assert run_dir.RunDir(str(tmp_path / "new")).prepare(config, read_settings()) == 0
 
 
-def test_a_matching_run_goes_on_from_its_newest_whole_checkpoint(a_run, tmp_path, config, read_settings):
+def test_a_matching_run_resumes_from_its_newest_whole_checkpoint(a_run, tmp_path, config, read_settings):
     from tfod_train.run import run_dir
 
     folder = a_run(tmp_path / "run", config, 2, 10)

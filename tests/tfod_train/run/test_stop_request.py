@@ -78,7 +78,7 @@ def test_an_evaluation_beside_a_training_that_learns_nothing_stops_it(tiny, tiny
     assert os.path.exists(str(folder / "best" / (f"model.ckpt-{first}.index")))
     with open(str(folder / "best" / "best.json")) as source:
         assert json.load(source)["step"] == first
-    # Gone on with, it has its patience again, although everything evaluated so far was no better.
+    # Resumed, it has its patience again, although everything evaluated so far was no better.
     at = stopped.checkpoints[-1]
     resumed = tiny("train", folder, NUM_STEPS=str(at + 60), **settings)
     assert resumed.code == 0, resumed.console

@@ -87,7 +87,7 @@ def test_what_two_clones_trained_quantised_is_evaluated(quantized, command, quan
     argv, arguments = command("eval", quantized.folder, PIPELINE_CONFIG=quantized_config)
     done = subprocess.run(argv, timeout=300, **arguments)
     assert done.returncode == 0, done.stdout
-    assert "Evaluated 59 of 59 pictures" in done.stdout
+    assert "Evaluated 59 of 59 images" in done.stdout
 
 
 @pytest.mark.long
@@ -112,14 +112,14 @@ def test_what_two_clones_trained_quantised_is_exported(quantized, command, tmp_p
 
 
 @pytest.mark.long
-def test_the_mirrored_trainer_goes_on_from_what_two_clones_trained_quantised(
+def test_the_mirrored_trainer_resumes_from_what_two_clones_trained_quantised(
     quantized, tiny_training, quantized_config
 ):
     resumed = tiny_training(
         quantized.folder, TRAINER="mirrored", NUM_GPUS="1", NUM_STEPS="5", PIPELINE_CONFIG=quantized_config
     )
     assert resumed.code == 0, resumed.console
-    assert "Going on from step 4 to 5." in resumed.lines and 5 in resumed.checkpoints
+    assert "Resuming from step 4 to 5." in resumed.lines and 5 in resumed.checkpoints
 
 
 def test_quantising_on_several_replicas_is_refused(protos, read_settings, dataset, two_cpus, quantized_config):

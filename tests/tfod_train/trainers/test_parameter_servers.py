@@ -202,7 +202,7 @@ def begun(tiny_training, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def resumed(begun, tiny_training):
-    """The same run gone on with to step 4, the variables in the training's own process."""
+    """The same run resumed to step 4, the variables in the training's own process."""
     return tiny_training(begun.folder, TRAINER="clone", NUM_STEPS="4")
 
 
@@ -233,13 +233,13 @@ def test_a_config_with_sync_replicas_trains_on_two_clones(begun):
 @pytest.mark.training
 def test_a_run_made_with_servers_goes_on_without(resumed):
     assert resumed.code == 0, resumed.console
-    assert "Going on from step 3 to 4." in resumed.lines
+    assert "Resuming from step 3 to 4." in resumed.lines
     assert not any("job:ps" in node.device for node in variables_of(resumed, 4))
 
 
 @pytest.fixture
 def training(tiny_command, resumed):
-    """function(**settings) -> (Popen, its servers' process ids) of the run gone on with, after its first step."""
+    """function(**settings) -> (Popen, its servers' process ids) of the run resumed, after its first step."""
     started = []
 
     def start(**environ):
@@ -261,7 +261,7 @@ def training(tiny_command, resumed):
 
 
 @pytest.mark.training
-def test_a_run_made_without_goes_on_with_servers_and_ctrl_c_saves_what_they_hold(training, resumed):
+def test_a_run_made_without_resumes_with_servers_and_ctrl_c_saves_what_they_hold(training, resumed):
     process, servers = training(PS_TASKS="2")
     assert len(servers) == 2
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the servers get it too

@@ -11,11 +11,11 @@ def by_global_norm(norm):
     """A function that clips gradients by their global norm, after the sum over replicas.
 
     Args:
-      norm: largest global norm, a positive number.
+        norm: largest global norm, a positive number.
 
     Returns:
-      A function from (gradient, variable) pairs to such pairs. Called in a replica it returns the replica's
-      share, so that the sum over replicas, which the optimizer makes, is the clipped gradient.
+        A function from (gradient, variable) pairs to such pairs. Called in a replica it returns the replica's
+        share, so that the sum over replicas, which the optimizer makes, is the clipped gradient.
     """
 
     def clip(grads_and_vars):

@@ -20,11 +20,11 @@ def reduce(reduce_op, tensors):
     somebody asks for a gradient, and fails on those of other replicas. Here gradients are not supported.
 
     Args:
-      reduce_op: SUM or MEAN.
-      tensors: list of tensors of the same shapes in every replica.
+        reduce_op: SUM or MEAN.
+        tensors: list of tensors of the same shapes in every replica.
 
     Returns:
-      list of tensors, the same in every replica; the tensors themselves where there is one replica.
+        list of tensors, the same in every replica; the tensors themselves where there is one replica.
     """
     if count() == 1 or not tensors:
         return tensors

@@ -3,6 +3,8 @@
 Added to the API by the tfod-train patch moving_average_under_strategy.
 """
 
+from typing import Dict
+
 import tensorflow.compat.v1 as tf
 from tensorflow.contrib import opt as tf_opt
 
@@ -30,7 +32,7 @@ class MovingAverageOptimizer(tf_opt.MovingAverageOptimizer):
         # weight.
         with tf.control_dependencies(strategy.experimental_local_results(train_ops)):
             average_op = self._ema.apply(variables)
-        self._swapped_variable_name_map = {}
+        self._swapped_variable_name_map: Dict[str, str] = {}
         for variable in variables:
             names = [tensor.name.split(":")[0] for tensor in (variable, self._ema.average(variable))]
             self._swapped_variable_name_map.update(zip(names, reversed(names)))

@@ -13,7 +13,7 @@ def of_model(losses):
     """Writes the losses to TensorBoard, averaged over replicas, with the tags of the legacy trainer.
 
     Args:
-      losses: dict of scalar tensors with the keys Loss/..., Loss/regularization_loss and Loss/total_loss.
+        losses: dict of scalar tensors with the keys Loss/..., Loss/regularization_loss and Loss/total_loss.
     """
     names = sorted(losses)
     (values,) = replicas.reduce(replicas.MEAN, [tf.stack([losses[name] for name in names])])
@@ -26,11 +26,11 @@ def of_clones(clones, regularization_losses):
     """The losses to show of several clones, each averaged over them, named as those of one clone.
 
     Args:
-      clones: list of deployment.model_deploy.Clone.
-      regularization_losses: list of scalar tensors; None for those of the graph.
+        clones: list of deployment.model_deploy.Clone.
+        regularization_losses: list of scalar tensors; None for those of the graph.
 
     Returns:
-      list of scalar tensors.
+        list of scalar tensors.
     """
     if len(clones) == 1:
         return tf.losses.get_losses()

@@ -13,10 +13,10 @@ def of_every_replica(losses):
     a gradient for them: in the mean over replicas that is one replica's share. Their values stay as they are.
 
     Args:
-      losses: list of scalar tensors.
+        losses: list of scalar tensors.
 
     Returns:
-      list of scalar tensors.
+        list of scalar tensors.
     """
     strategy = tf.distribute.get_strategy()
     # Every machine of a cluster has a first replica of its own, so only the replicas of this one count.
