@@ -18,6 +18,7 @@ from common.errors import DataError, UsageError
 from common.text import counted
 from data_prep.wording import size_text, some
 from data_prep.writer import shard_workers
+from data_prep.writer.outcome import Outcome
 
 FORMAT = 1
 DATASET_FILE = "dataset.json"
@@ -30,26 +31,6 @@ _FORGIVEN_SHARE = 0.05
 _API_BOXES = 100
 _NAMES_KEPT, _NAMES_IN_A_ROW = 20, 3
 _ROWS_SHOWN = 100
-
-
-class Outcome(NamedTuple):
-    """What a format module made of one image.
-
-    features: for `codec.encode`, or None when the image is skipped, and then `skipped` says why.
-    forgiven: the skip is a known gap of the dataset, which the limit on skipped images does not count.
-    labels: class id of each box. notes: (kind, text) of what was changed: "reencoded", "clipped box",
-    "rejected box". source_sha256: of the image file. size: width and height of the image written.
-    file: the image's name where its id is not one.
-    """
-
-    features: Optional[Dict[str, Any]]
-    labels: Tuple[int, ...] = ()
-    skipped: Optional[str] = None
-    forgiven: bool = False
-    notes: Tuple[Tuple[str, str], ...] = ()
-    source_sha256: str = ""
-    size: Tuple[int, ...] = ()
-    file: str = ""
 
 
 class Unused(NamedTuple):

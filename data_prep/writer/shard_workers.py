@@ -13,16 +13,14 @@ import signal
 import threading
 import time
 from multiprocessing import connection
-from typing import TYPE_CHECKING, Any, Callable, Counter, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Counter, Dict, List, NamedTuple, Sequence, Tuple
 
 from common import files
 from common.errors import DataError
 from common.progress import Progress
 from data_prep.tfrecord import codec
 from data_prep.writer import malloc
-
-if TYPE_CHECKING:
-    from data_prep.writer.dataset import Outcome
+from data_prep.writer.outcome import Outcome
 
 _SECONDS_BETWEEN_REPORTS = 0.1
 
@@ -50,11 +48,11 @@ class Shard(NamedTuple):
     sizes: Counter[Tuple[int, ...]]
     sources_sha256: str  # of "<sha256 of the image file> <id>\n" for each image that was converted, in order
     notable: List[
-        Tuple[int, str, "Outcome"]
+        Tuple[int, str, Outcome]
     ]  # (place among the task's ids, id, Outcome without features) of what was skipped or changed
 
 
-def run(tasks: Sequence[Task], convert: Callable[[str], "Outcome"], workers: int) -> List[Shard]:
+def run(tasks: Sequence[Task], convert: Callable[[str], Outcome], workers: int) -> List[Shard]:
     """Convert the tasks and return their Shards, in the same order.
 
     Args:
@@ -192,7 +190,7 @@ def _write(task, convert, report):
     unfinished = files.temporary(task.path)
     labels: Counter[int] = collections.Counter()
     sizes: Counter[Tuple[int, ...]] = collections.Counter()
-    notable: List[Tuple[int, str, "Outcome"]] = []
+    notable: List[Tuple[int, str, Outcome]] = []
     most_boxes = 0
     sources = hashlib.sha256()
     reported, last_report = 0, time.monotonic()
