@@ -342,7 +342,7 @@ def test_names_that_the_terminal_cannot_show_do_not_end_the_check(tmp_path):
 
 def test_warnings_alone_leave_exit_code_0(tmp_path, capsys):
     assert main(["check", write(tmp_path / "a.record", example(0, width=[30]))]) == 0
-    assert "1 warnings" in capsys.readouterr().out
+    assert "no errors, 1 warning." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
