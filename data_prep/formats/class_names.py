@@ -1,6 +1,6 @@
 """Class names of annotations against those of the label map."""
 
-from typing import Iterable, Sequence, Tuple
+from typing import Dict, Iterable, Sequence, Tuple
 
 from common.errors import DataError, UsageError
 from common.text import nearest
@@ -29,6 +29,11 @@ def read(path: str) -> Tuple[str, ...]:
             "Number its items from 1: num_classes has to be their number.",
         )
     return tuple(names[number] for number in sorted(names))
+
+
+def ids_of(classes: Sequence[str]) -> Dict[str, int]:
+    """{name: id} of names in the order of their ids, which count from 1."""
+    return {name: number for number, name in enumerate(classes, 1)}
 
 
 def refuse_unknown(found: Iterable[str], classes: Sequence[str], where: str) -> None:

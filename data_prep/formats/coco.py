@@ -19,7 +19,7 @@ from data_prep.formats import annotation as annotations
 from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
 from data_prep.formats.class_names import read as read_label_map
-from data_prep.formats.class_names import refuse_unknown
+from data_prep.formats.class_names import ids_of, refuse_unknown
 from data_prep.formats.image_index import ImageIndex, fingerprint_of, is_text
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
@@ -127,13 +127,14 @@ def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
     chosen = dict(
         {"masks": options.masks, "label_map": options.label_map, "shards": shards}, **options.split.options(upstream)
     )
-    ids = {name: number for number, name in enumerate(classes, 1)}
     return dataset.Plan(
         name=name,
         classes=classes,
         prefix=_PREFIX,
         splits=splits,
-        convert=Converter(entries, category_names, index, example_features.Recipe(ids, options.masks, coco=True)),
+        convert=Converter(
+            entries, category_names, index, example_features.Recipe(ids_of(classes), options.masks, coco=True)
+        ),
         shards=shards,
         fingerprint=dict(
             chosen,

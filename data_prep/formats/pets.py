@@ -21,7 +21,7 @@ from common import files
 from common.errors import DataError, UsageError
 from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, read_xml
-from data_prep.formats.class_names import refuse_unknown
+from data_prep.formats.class_names import ids_of, refuse_unknown
 from data_prep.formats.image_index import ImageIndex, fingerprint_of
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features, normalize
@@ -285,7 +285,7 @@ def plan(
     if options.boxes == "body":
         importlib.import_module("data_prep.images.masks")  # here, so that the processes that convert share one numpy
     index = ImageIndex(layout.images)
-    recipe = example_features.Recipe({breed: number for number, breed in enumerate(classes, 1)}, options.masks)
+    recipe = example_features.Recipe(ids_of(classes), options.masks)
     upstream = options.split.upstream is not False
     shards = options.shards or dataset.SHARDS
     chosen = {"boxes": options.boxes, "masks": options.masks, "shards": shards}

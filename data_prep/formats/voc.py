@@ -19,7 +19,7 @@ from data_prep.formats import annotation as annotations
 from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
 from data_prep.formats.class_names import read as read_label_map
-from data_prep.formats.class_names import refuse_unknown
+from data_prep.formats.class_names import ids_of, refuse_unknown
 from data_prep.formats.image_index import ImageIndex, is_text, visible_files
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
@@ -110,9 +110,7 @@ def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
         classes=classes,
         prefix=_PREFIX,
         splits=splits,
-        convert=Converter(
-            images_dir, entries, example_features.Recipe({name: number for number, name in enumerate(classes, 1)})
-        ),
+        convert=Converter(images_dir, entries, example_features.Recipe(ids_of(classes))),
         shards=shards,
         fingerprint=dict(
             chosen,

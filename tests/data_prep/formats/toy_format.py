@@ -6,6 +6,7 @@ from typing import NamedTuple, Optional
 
 from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
+from data_prep.formats.class_names import ids_of
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
 from data_prep.images.boxes import Box
@@ -49,7 +50,7 @@ def plan(source: str, name: str, options: Options) -> dataset.Plan:
         classes=classes,
         prefix="toy",
         splits=splits,
-        convert=Converter(source, objects, example_features.Recipe({one: n for n, one in enumerate(classes, 1)})),
+        convert=Converter(source, objects, example_features.Recipe(ids_of(classes))),
         shards=options.shards or dataset.shards_for(splits),
         fingerprint={"format": "toy", "objects": sorted(objects)},
         extra={},
