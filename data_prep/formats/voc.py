@@ -18,8 +18,8 @@ from common.errors import DataError
 from data_prep.formats import annotation as annotations
 from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
-from data_prep.formats.class_names import read as read_label_map
 from data_prep.formats.class_names import ids_of, refuse_unknown
+from data_prep.formats.class_names import read as read_label_map
 from data_prep.formats.image_index import ImageIndex, is_text, visible_files
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
