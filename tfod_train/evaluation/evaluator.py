@@ -6,7 +6,7 @@ A plain loop over the API's input function, model and evaluators: one graph, one
 import collections
 import math
 import unicodedata
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Callable, Counter, Dict, FrozenSet, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -58,14 +58,17 @@ class OfClass(NamedTuple):
     """
 
     boxes: int
-    ap50: float
-    ap: float
-    mask_ap: float
+    ap50: Optional[float]
+    ap: Optional[float]
+    mask_ap: Optional[float]
 
 
 class Evaluation(NamedTuple):
-    """`metrics` by the API's names, without those that nothing was there to measure for; `per_class` by class name,
-    in id order; `weights` says which were used."""
+    """What was measured of one checkpoint.
+
+    `metrics` by the API's names, without those that nothing was there to measure for; `per_class` by class name, in id
+    order; `weights` says which were used.
+    """
 
     step: int
     images: int
@@ -84,7 +87,7 @@ class Evaluator(object):
         keep_images: how many images to keep for drawing.
     """
 
-    def __init__(self, configs, session_config, keep_images=12):
+    def __init__(self, configs: Dict[str, Any], session_config: Any, keep_images: int = 12):
         self._configs = configs
         self._keep = keep_images
         self._categories = label_map_util.create_category_index_from_labelmap(
@@ -94,16 +97,16 @@ class Evaluator(object):
         with self._graph.as_default():
             self._iterator, self._results, self._losses = _build(configs)
             tf.train.get_or_create_global_step()
-            self._savers = {}
+            self._savers: Dict[FrozenSet[str], Any] = {}
             self._prepare = [self._iterator.initializer, tf.tables_initializer()]
             self._session = tf.Session(config=session_config)
 
     @property
-    def class_names(self):
+    def class_names(self) -> Dict[int, str]:
         """Class names by id, from the label map."""
         return {class_id: category["name"] for class_id, category in self._categories.items()}
 
-    def evaluate(self, checkpoint, on_image):
+    def evaluate(self, checkpoint: str, on_image: Callable[[int], None]) -> Evaluation:
         """Evaluates one checkpoint on every image of the validation split.
 
         Args:
@@ -111,14 +114,17 @@ class Evaluator(object):
             on_image: function(number of images done).
 
         Returns:
-            Evaluation.
+            what was measured, and the images kept for drawing.
         """
         evaluators = self._evaluators()
+        losses: Dict[str, float] = collections.defaultdict(float)
+        boxes: Counter[int] = collections.Counter()
+        kept_images: List[KeptImage] = []
+        count = 0
         with self._graph.as_default():
             taken = self._restore(checkpoint)
             self._session.run(self._prepare)
             step = int(self._session.run(tf.train.get_global_step()))
-            losses, boxes, kept_images, count = collections.Counter(), collections.Counter(), [], 0
             while True:
                 try:
                     result, loss = self._session.run([self._results, self._losses])
@@ -132,7 +138,8 @@ class Evaluator(object):
                 boxes.update(int(class_id) for class_id in truth[GROUNDTRUTH.groundtruth_classes])
                 if len(kept_images) < self._keep:
                     kept_images.append(_kept_image(result, found, truth))
-                losses.update({name: float(value) for name, value in loss.items()})
+                for name, value in loss.items():
+                    losses[name] += float(value)
                 count += 1
                 on_image(count)
         metrics = {}
@@ -194,13 +201,13 @@ def _build(configs):
     return iterator, results, losses
 
 
-def measured(metrics):
+def measured(metrics: Mapping[str, float]) -> Dict[str, float]:
     """The metrics that something was there to measure for: COCO says -1 for the others, Pascal NaN."""
     return {name: float(value) for name, value in metrics.items() if not math.isnan(value) and value != -1}
 
 
-def of_classes(metrics, names, boxes):
-    """Dict of class name to OfClass, in the order of the ids.
+def of_classes(metrics: Mapping[str, float], names: Mapping[int, str], boxes: Mapping[int, int]) -> Dict[str, OfClass]:
+    """What was measured of each class by its name, in the order of the ids.
 
     Args:
         metrics: what `measured` gives, by the API's names.

@@ -34,7 +34,8 @@ def check(plugins: Optional[str]) -> None:
         if not there:
             raise Refused(
                 f"PLUGINS={name} is not there.",
-                "Name a module that Python finds from here, or the path of a .py file; several are separated by commas.",
+                "Name a module that Python finds from here, or the path of a .py file; several are separated by "
+                "commas.",
             )
 
 
@@ -67,4 +68,4 @@ def _import(name):
     spec = importlib.util.spec_from_file_location(module_name, name)
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
-    spec.loader.exec_module(module)  # type: ignore
+    spec.loader.exec_module(module)

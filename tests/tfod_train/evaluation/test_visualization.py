@@ -15,9 +15,9 @@ HEIGHT, WIDTH = 40, 60
 def kept_image(source_id="a", shade=0):
     from types import SimpleNamespace
 
-    image = np.full((HEIGHT, WIDTH, 3), shade, np.uint8)
-    made = SimpleNamespace(source_id=source_id, image=image)
-    made._replace = lambda image: SimpleNamespace(source_id=source_id, image=image)
+    pixels = np.full((HEIGHT, WIDTH, 3), shade, np.uint8)
+    made = SimpleNamespace(source_id=source_id, pixels=pixels)
+    made._replace = lambda pixels: SimpleNamespace(source_id=source_id, pixels=pixels)
     return made
 
 
@@ -107,11 +107,11 @@ def recorded(tmp_path):
 def test_the_records_own_image_is_drawn_on_found_by_its_id(recorded):
     pattern = recorded(("b", 200), ("a", 100))
     (drawn,) = visualization.with_originals([kept_image("a")], [pattern])
-    assert drawn.image.max() == drawn.image.min() == 100
+    assert drawn.pixels.max() == drawn.pixels.min() == 100
 
 
 def test_an_id_that_repeats_says_nothing_of_whose_image_it_is(recorded):
     """Boxes on another image would be a lie; the small one that the model saw is right."""
     pattern = recorded(("a", 100), ("b", 50), ("a", 200))
     drawn = visualization.with_originals([kept_image("a", 7), kept_image("b", 9), kept_image("", 3)], [pattern])
-    assert [one.image.max() for one in drawn] == [7, 50, 3]
+    assert [one.pixels.max() for one in drawn] == [7, 50, 3]
