@@ -29,27 +29,6 @@ BOX_AP_OF_CLASS = "DetectionBoxes_PerformanceByCategory/mAP/"
 MASK_AP_OF_CLASS = "DetectionMasks_PerformanceByCategory/mAP/"
 
 
-class KeptImage(NamedTuple):
-    """An image kept for drawing.
-
-    `source_id` is the record's, "" where the reader gives none; `pixels` is uint8 [height, width, 3] as the model
-    saw it, `size` the image's own (height, width); boxes are float [n, 4] (ymin, xmin, ymax, xmax) in pixels of
-    that size; masks are uint8 [n, height, width] of that size, 1 inside, and None for a model that learns none. Of
-    what was detected, only what scores draw.MIN_SCORE and more is kept.
-    """
-
-    source_id: str
-    pixels: Any
-    size: Any
-    boxes: Any
-    scores: Any
-    classes: Any
-    true_boxes: Any
-    true_classes: Any
-    masks: Any = None
-    true_masks: Any = None
-
-
 class OfClass(NamedTuple):
     """What was measured of one class; None where it is not known: no validation box, or no masks.
 
@@ -75,7 +54,7 @@ class Evaluation(NamedTuple):
     metrics: Dict[str, float]
     per_class: Dict[str, OfClass]
     weights: str
-    kept_images: List[KeptImage]
+    kept_images: List[visualization.KeptImage]
 
 
 class Evaluator(object):
@@ -119,7 +98,7 @@ class Evaluator(object):
         evaluators = self._evaluators()
         losses: Dict[str, float] = collections.defaultdict(float)
         boxes: Counter[int] = collections.Counter()
-        kept_images: List[KeptImage] = []
+        kept_images: List[visualization.KeptImage] = []
         count = 0
         with self._graph.as_default():
             taken = self._restore(checkpoint)
@@ -260,7 +239,7 @@ def _kept_image(result, found, truth):
     seen = result["original_image"][0][:height, :width].astype("uint8")
     shown = np.flatnonzero(found[DETECTIONS.detection_scores] >= visualization.MIN_SCORE)
     masks = found.get(DETECTIONS.detection_masks)
-    return KeptImage(
+    return visualization.KeptImage(
         result[SOURCE_ID][0].decode("utf-8"),
         seen,
         size,

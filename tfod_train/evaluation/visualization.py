@@ -1,14 +1,11 @@
-"""Draws detections on kept_images, as a sheet that people look at."""
+"""Draws detections on kept images, as a sheet that people look at."""
 
 import collections
 import glob
 import io
-from typing import TYPE_CHECKING, Any, Counter, Dict, List, Optional, Sequence
+from typing import Any, Counter, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
-
-if TYPE_CHECKING:  # it imports TensorFlow, and this module
-    from tfod_train.evaluation.evaluator import KeptImage
 
 CELL = 320
 COLUMNS = 4
@@ -17,7 +14,28 @@ TINT = 100  # of 255: how much of a mask's colour covers the image
 COLOURS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#008080", "#9a6324", "#800000", "#808000", "#000075")
 
 
-def sheet(kept_images: Sequence["KeptImage"], names: Dict[int, str], title: str) -> bytes:
+class KeptImage(NamedTuple):
+    """An image kept for drawing.
+
+    `source_id` is the record's, "" where the reader gives none; `pixels` is uint8 [height, width, 3] as the model
+    saw it, `size` the image's own (height, width); boxes are float [n, 4] (ymin, xmin, ymax, xmax) in pixels of
+    that size; masks are uint8 [n, height, width] of that size, 1 inside, and None for a model that learns none. Of
+    what was detected, only what scores MIN_SCORE and more is kept.
+    """
+
+    source_id: str
+    pixels: Any
+    size: Any
+    boxes: Any
+    scores: Any
+    classes: Any
+    true_boxes: Any
+    true_classes: Any
+    masks: Any = None
+    true_masks: Any = None
+
+
+def sheet(kept_images: Sequence[KeptImage], names: Dict[int, str], title: str) -> bytes:
     """PNG bytes of a sheet: each image with its detections (solid, named, masks tinted) and truth (dashed white).
 
     Args:
@@ -47,7 +65,7 @@ def sheet(kept_images: Sequence["KeptImage"], names: Dict[int, str], title: str)
     return png.getvalue()
 
 
-def with_originals(kept_images: Sequence["KeptImage"], patterns: Sequence[str]) -> List["KeptImage"]:
+def with_originals(kept_images: Sequence[KeptImage], patterns: Sequence[str]) -> List[KeptImage]:
     """The images with the records' own image in place of the one the model saw, which is small and squeezed.
 
     Where a source id is that of several records, the model's image stays.
@@ -121,7 +139,7 @@ def _colour(class_id):
 
 
 def _tint(mask, colour):
-    """A mask [height, width] as an RGBA kept, uint8 [height, width, 4]: the colour inside, nothing outside."""
+    """A mask [height, width] as an RGBA image, uint8 [height, width, 4]: the colour inside, nothing outside."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     tinted = np.zeros(mask.shape + (4,), np.uint8)
     tinted[mask > 0] = (red, green, blue, TINT)
