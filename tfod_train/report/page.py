@@ -278,8 +278,8 @@ def _curves(history):
     drawn = [charts.svg(chart, max(ends), resumed) for chart in _charts(history) if chart.has_points()]
     notes = ["Dotted lines: the training was resumed there."] if resumed else []
     if history.unreadable:
-        lines, were = ("line", "is") if history.unreadable == 1 else ("lines", "are")
-        notes.append(f"{history.unreadable} {lines} of {METRICS} could not be read and {were} left out.")
+        were = "is" if history.unreadable == 1 else "are"
+        notes.append(f"{counted(history.unreadable, 'line')} of {METRICS} could not be read and {were} left out.")
     return Curves(drawn, notes)
 
 

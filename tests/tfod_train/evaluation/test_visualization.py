@@ -13,12 +13,10 @@ HEIGHT, WIDTH = 40, 60
 
 
 def kept_image(source_id="a", shade=0):
-    from types import SimpleNamespace
-
+    """One on which nothing is, and nothing was found."""
     pixels = np.full((HEIGHT, WIDTH, 3), shade, np.uint8)
-    made = SimpleNamespace(source_id=source_id, pixels=pixels)
-    made._replace = lambda pixels: SimpleNamespace(source_id=source_id, pixels=pixels)
-    return made
+    boxes, none = np.zeros((0, 4)), np.zeros(0)
+    return visualization.KeptImage(source_id, pixels, (HEIGHT, WIDTH), boxes, none, none, boxes, none)
 
 
 def half(side):
@@ -58,14 +56,9 @@ def test_a_model_without_masks_draws_boxes_alone():
 
 
 def test_a_sheet_takes_any_name_any_class_id_and_masks_without_an_outline():
-    from collections import namedtuple
-
-    kept = namedtuple(
-        "KeptImage", "source_id pixels size boxes scores classes true_boxes true_classes masks true_masks"
-    )
     box = np.array([[5.0, 5, 30, 30]])
     full = np.ones((1, HEIGHT, WIDTH), np.uint8)
-    one = kept(
+    one = visualization.KeptImage(
         "a",
         np.zeros((8, 8, 3), np.uint8),
         (HEIGHT, WIDTH),
