@@ -338,8 +338,8 @@ def test_a_gpu_too_new_for_the_base_is_refused_before_the_base_is_fetched(machin
     machine.add_gpus(1, gpu)
     done = machine.run(command, **base)
     assert done.returncode == 3
-    told = done.err.splitlines()
-    assert len(told) == 2 and told[0].startswith("NVIDIA ") and told[0].endswith(what) and told[1].startswith(do)
+    lines = done.err.splitlines()
+    assert len(lines) == 2 and lines[0].startswith("NVIDIA ") and lines[0].endswith(what) and lines[1].startswith(do)
     assert machine.calls("docker compose build") == []
 
 

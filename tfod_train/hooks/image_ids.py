@@ -6,6 +6,7 @@ function adds to the features; the id is found again among the training records.
 
 import glob
 import time
+from typing import Any, Callable, List
 
 import tensorflow.compat.v1 as tf
 
@@ -15,7 +16,7 @@ SEARCH_SECS = 60
 _AT_ONCE = 1000
 
 
-def kept(model_fn):
+def kept(model_fn: Callable[..., Any]) -> Callable[..., Any]:
     """An Estimator's model_fn(features, labels, mode, params) that puts its images' hashes into COLLECTION."""
     from object_detection import inputs
 
@@ -27,12 +28,12 @@ def kept(model_fn):
     return model_fn_with_ids
 
 
-def tensors():
+def tensors() -> List[Any]:
     """The ids' tensors of the default graph, one for each replica or clone."""
     return tf.get_collection(COLLECTION)
 
 
-def names(values, patterns):
+def names(values: List[Any], patterns: List[str]) -> List[str]:
     """Source ids of the images of a step.
 
     Args:
@@ -40,7 +41,7 @@ def names(values, patterns):
         patterns: file patterns of the training records, where the ids of hashes are looked up for a minute at most.
 
     Returns:
-        list of str, UNKNOWN for an image whose id is not found.
+        Their ids, UNKNOWN for an image whose id is not found.
     """
     images = [one for of_device in values for one in of_device]
     if not any(isinstance(one, bytes) for one in images):

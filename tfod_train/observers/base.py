@@ -1,11 +1,14 @@
 """What an observer is, and what it is given."""
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional
 
 from tfod_train.process.console import Console
 from tfod_train.process.health import Health
 from tfod_train.process.signals import StopRequest
 from tfod_train.run.context import Run
+
+if TYPE_CHECKING:
+    from tfod_train.observers.speed import Speed  # an observer itself
 
 
 class StepResult(NamedTuple):
@@ -47,7 +50,7 @@ class Training(NamedTuple):
 
     run: Run
     console: Console
-    speed: "Speed"  # type: ignore # noqa: F821  (tfod_train/observers/speed.py, which is an observer)
+    speed: "Speed"
     health: Health
     stop: StopRequest
     beat: Callable[[], None]

@@ -1,6 +1,7 @@
 """Ends a training whose loss is not finite, with the images that the step was made of."""
 
 import math
+from typing import Any, List
 
 from tfod_train.checkpoints import divergence
 from tfod_train.observers.base import StepObserver, StepResult, Training
@@ -13,7 +14,7 @@ class FiniteLoss(StepObserver):
         self._run = training.run
         self._console = training.console
         self._speed = training.speed
-        self._image_ids = []  # type: List[Any]  # of the last step and the one before
+        self._image_ids: List[Any] = []  # of the last step and the one before
 
     def on_step(self, result: StepResult) -> None:
         self._image_ids = self._image_ids[-1:] + [result.image_ids]

@@ -261,11 +261,11 @@ def test_a_training_tells_the_warnings_of_its_look_and_is_refused_by_its_errors(
     monkeypatch.setattr(train.checks, "look", lambda settings, make_data: warned)
 
     class Console(object):
-        said = []
-        say = said.append
+        sentences = []
+        say = sentences.append
 
     assert train.train(read_settings(DEVICE="cpu"), Console, []) == 143
-    assert Console.said == ["It is old. Update it."]
+    assert Console.sentences == ["It is old. Update it."]
     refused = report._replace(lines=report.lines + [checks.Line("disk", "error", "It is full.", "Free some.")])
     monkeypatch.setattr(train.checks, "look", lambda settings, make_data: refused)
     monkeypatch.setattr(checks.RunDir, "prepare", lambda *_: pytest.fail("something was begun"))
