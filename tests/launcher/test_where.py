@@ -194,9 +194,9 @@ def test_a_container_sees_the_images_of_detect_where_the_host_has_them(tmp_path)
     ]
     assert options == [
         "--volume",
-        "{0}:{0}:ro".format(inside("model")),
-        "--volume",
         "{0}:{0}:ro".format(inside("images")),
+        "--volume",
+        "{0}:{0}:ro".format(inside("model")),
         "--volume",
         "{0}:{0}".format(inside("drawn")),
     ]

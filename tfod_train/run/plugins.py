@@ -4,6 +4,7 @@ A plug-in is a module's name, or the path of a .py file. What it does when it is
 adds feature extractors to object_detection.builders.model_builder, or observers to tfod_train.observers.OBSERVERS.
 """
 
+import hashlib
 import importlib
 import importlib.util
 import os
@@ -61,10 +62,15 @@ def _import(name):
     if not name.endswith(".py"):
         importlib.import_module(name)
         return
-    module_name = "plugin_" + os.path.splitext(os.path.basename(name))[0]
+    # By its whole path: two files may share a name.
+    module_name = "plugin_" + hashlib.sha256(os.path.realpath(name).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     if module_name in sys.modules:
         return
     spec = importlib.util.spec_from_file_location(module_name, name)
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
-    spec.loader.exec_module(module)  # type: ignore
+    try:
+        spec.loader.exec_module(module)  # type: ignore
+    except BaseException:
+        del sys.modules[module_name]
+        raise
