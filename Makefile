@@ -1,7 +1,7 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
 .PHONY: help train eval report preflight diff export detect mini-pets pets-tfrecord tensorboard setup
-.PHONY: lint test test-fast test-full test-faults test-api test-image smoke lock pin-base sbom clean
+.PHONY: lint test test-fast test-full test-nightly test-faults test-api test-image smoke lock pin-base sbom clean
 
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m launcher
@@ -46,19 +46,22 @@ lint:  ## ruff, mypy, shellcheck, hadolint and actionlint on everything (half a 
 	@$(LAUNCH) lint
 
 test: lint  ## `make lint`, and all tests but the long ones and those of the image (up to 15 minutes)
-	@$(LAUNCH) pytest -m "not long and not image"
+	@$(LAUNCH) pytest -m "not long and not nightly and not image"
 
 test-fast: lint  ## `make lint`, and the tests that neither train nor load TensorFlow (3 minutes)
-	@$(LAUNCH) pytest -m "not tensorflow and not training and not long and not image"
+	@$(LAUNCH) pytest -m "not tensorflow and not training and not long and not nightly and not image"
 
 test-full: test  ## `make test`, then the long tests (up to 45 minutes)
 	@$(LAUNCH) pytest -m "long and not image"
 
-test-faults:  ## kill trainings 20 times, half of them while they save (KILLS=6 does fewer), and see that none is lost
-	@$(LAUNCH) pytest tests/end_to_end/faults/test_kills.py --kills $(or $(KILLS),20)
+test-nightly:  ## what is slow and seldom breaks: soak, API's own tests, newer checkout, Python 3.8, set-up, 20 kills
+	@$(LAUNCH) pytest -m "nightly or kills" --kills $(or $(KILLS),20)
 
-test-api:  ## the API's own tests on the patched API (2 minutes; `make test-full` runs them too)
-	@$(LAUNCH) pytest tests/object_detection_patches/test_api_own_tests.py
+test-faults:  ## kill trainings 20 times, half of them while they save (KILLS=6 does fewer), and see that none is lost
+	@$(LAUNCH) pytest -m kills --kills $(or $(KILLS),20)
+
+test-api:  ## the API's own tests on the patched API (2 minutes; `make test-nightly` runs them too)
+	@$(LAUNCH) pytest -m api_own_tests
 
 test-image:  ## the tests of the Docker image, where an engine answers
 	@$(LAUNCH) image-tests ../shared/docker

@@ -123,7 +123,8 @@ class _Edit(cst.CSTTransformer):
             self._scope.append(node.name.value)
         if _is_statement(node):
             self._statements.append(False)
-        return super().on_visit(node)
+        # Most of a file lies outside, and walking it is most of the work.
+        return self._leads_inside and super().on_visit(node)
 
     def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> Any:
         result: Any = updated
@@ -155,6 +156,11 @@ class _Edit(cst.CSTTransformer):
         """Whether the walk is inside the wanted class or function."""
         scope = ".".join(self._scope)
         return self._inside is None or scope == self._inside or scope.startswith(self._inside + ".")
+
+    @property
+    def _leads_inside(self) -> bool:
+        # Whether the walk is inside, or in a class or function around it.
+        return self.here or f"{self._inside}.".startswith("".join(f"{name}." for name in self._scope))
 
     def is_function(self, node: cst.CSTNode) -> bool:
         """Whether `node` is the wanted function itself."""

@@ -6,6 +6,7 @@ that a patched tree can be told from one that somebody edited, patched again wit
 
 import compileall
 import difflib
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -182,9 +183,6 @@ def _state(data: Optional[bytes], blob: Optional[str], entry: Dict[str, str], wa
 
 def _patched(root: str, patches: Sequence[Patch], original: Callable[[str], Optional[bytes]]) -> Dict[str, bytes]:
     # The content of every file the patches change or add, by path. original: from a path to its content.
-    # Imported here: LibCST takes longer to import than most commands take to run.
-    from object_detection_patches import edits
-
     _check_is_api(root)
     content: Dict[str, bytes] = {}
     for patch in patches:
@@ -193,9 +191,7 @@ def _patched(root: str, patches: Sequence[Patch], original: Callable[[str], Opti
             data = content[path] if path in content else original(path)
             if data is None:
                 raise PatchError(patch.name, path, "the file", 0)
-            file = edits.File(patch.name, path, data)
-            patch.transform(name, file)
-            content[path] = file.data
+            content[path] = _edited(patch, name, path, data)
         for name in patch.adds:
             path = _place(root, name)
             if original(path) is not None:
@@ -205,6 +201,18 @@ def _patched(root: str, patches: Sequence[Patch], original: Callable[[str], Opti
             with open(os.path.join(_ADDED, *name.split("/")), "rb") as added:
                 content[path] = added.read()
     return content
+
+
+# Kept, because what is applied is often compared afterwards, and all edits of the API take seconds.
+@functools.lru_cache(maxsize=None)
+def _edited(patch: Patch, name: str, path: str, data: bytes) -> bytes:
+    # The content of a file, which is `data`, with the edits of one patch. `name` is the patch's word for `path`.
+    # Imported here: LibCST takes longer to import than most commands take to run.
+    from object_detection_patches import edits
+
+    file = edits.File(patch.name, path, data)
+    patch.transform(name, file)
+    return file.data
 
 
 def _original(root: str, record: _Record, path: str) -> Optional[bytes]:

@@ -69,7 +69,8 @@ def test_memory_is_that_of_all_processes():
     assert 60 * MB < size < 120 * MB
 
 
-@pytest.mark.long
+@pytest.mark.nightly
+@pytest.mark.soak
 @pytest.mark.parametrize("trainer", soak.TRAINERS)
 def test_memory_does_not_grow_with_steps(trainer, mini, api_dir, tmp_path):
     folder = str(tmp_path / "run")

@@ -54,9 +54,15 @@ def test_make_n_reads_as_what_will_run():
     assert make("-n", "train") == "python3 -m launcher train\n"
     assert make("-n", "test-full").splitlines() == [
         "python3 -m launcher lint",
-        'python3 -m launcher pytest -m "not long and not image"',
+        'python3 -m launcher pytest -m "not long and not nightly and not image"',
         'python3 -m launcher pytest -m "long and not image"',
     ]
+
+
+def test_what_test_full_leaves_out_is_nightly_and_the_kills_are_in_both():
+    assert make("-n", "test-nightly") == 'python3 -m launcher pytest -m "nightly or kills" --kills 20\n'
+    assert make("-n", "test-faults", "KILLS=6") == "python3 -m launcher pytest -m kills --kills 6\n"
+    assert make("-n", "test-api") == "python3 -m launcher pytest -m api_own_tests\n"
 
 
 def test_lint_comes_before_the_tests_of_daily_work_and_once():

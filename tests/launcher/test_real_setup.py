@@ -11,7 +11,7 @@ import pytest
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COPIED = ("launcher", "tfod_train", "common", "docker", "object_detection_patches", "Makefile")
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.nightly, pytest.mark.real_setup]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from object_detection_patches import tree
 from object_detection_patches.patches import PATCHES
 
-pytestmark = [pytest.mark.long, pytest.mark.newer_checkout]
+pytestmark = [pytest.mark.nightly, pytest.mark.newer_checkout]
 
 SDIST = "tf_models_research_object_detection-2.8.0.post1"
 SHA256 = "c701ea455646553a64c5f161641e8d5a94054b162b81961dcfff3dd619870004"

@@ -14,7 +14,7 @@ import pytest
 
 from tests.docker.conftest import ROOT
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.nightly, pytest.mark.python_3_8]
 
 
 def find_python():

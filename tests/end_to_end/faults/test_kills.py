@@ -13,7 +13,7 @@ from tfod_train.checkpoints import integrity
 
 SEED = 20260101
 KILLED = -9
-pytestmark = [pytest.mark.long, pytest.mark.usefixtures("protos")]
+pytestmark = [pytest.mark.long, pytest.mark.kills, pytest.mark.usefixtures("protos")]
 
 
 def kill_while_saving(process, folder, chance):
