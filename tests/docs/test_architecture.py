@@ -7,7 +7,6 @@ import re
 import pytest
 from PIL import Image
 
-# What is no room's: folders without Python of their own are none either.
 NO_ROOMS = ("__pycache__",)
 
 
@@ -21,10 +20,15 @@ def draw_architecture(project_dir):
 
 
 @pytest.fixture(scope="module")
-def table(project_dir):
+def page(project_dir):
+    with open(os.path.join(project_dir, "docs", "architecture.md"), encoding="utf-8") as source:
+        return source.read()
+
+
+@pytest.fixture(scope="module")
+def table(page):
     """{room: names in the last column} of the table of rooms."""
-    with open(os.path.join(project_dir, "docs", "architecture.md"), encoding="utf-8") as page:
-        section = page.read().partition("## The rooms")[2].partition("\n## ")[0]
+    section = page.partition("## The rooms")[2].partition("\n## ")[0]
     rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
     return {
         re.match(r" `(?:tfod_train/)?([\w/]+?)/?`", row[0]).group(1): re.findall(r"`([\w/]+)`", row[2]) for row in rows
@@ -91,3 +95,18 @@ def test_the_command_draws_it(draw_architecture, tmp_path):
     with Image.open(str(tmp_path / "drawn.png")) as drawing:
         assert drawing.text["Description"] == "commands imports run, observers imports hooks"
         assert drawing.convert("RGB").getpixel((0, 0)) == (255, 255, 255)  # readable on a dark page
+
+
+def test_objects_and_files_that_are_named_are_there(page, project_dir):
+    section = page.partition("## What travels")[2]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
+    assert len(rows) > 5
+    for names, path, _ in rows:
+        with open(os.path.join(project_dir, path.strip(" `")), encoding="utf-8") as source:
+            text = source.read()
+        assert [name for name in re.findall(r"`(\w+)`", names) if f"\nclass {name}(" not in text] == [], path
+    files = set(re.findall(r"`([\w/]+\.py)`", page))
+    roots = [os.path.join(project_dir, *root) for root in ((), ("tfod_train",), ("tfod_train", "evaluation"))]
+    roots.append(os.path.join(project_dir, "data_prep"))
+    assert len(files) > 15
+    assert [name for name in sorted(files) if not any(os.path.isfile(os.path.join(root, name)) for root in roots)] == []

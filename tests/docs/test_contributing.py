@@ -157,7 +157,6 @@ def test_the_observer_is_told_of_each_step_through_plugins(blocks, tmp_path, mon
     plugin.write_text(blocks("An observer")[0], encoding="utf-8")
     plugins.check(str(plugin))
     plugins.load(str(plugin))
-    monkeypatch.delitem(sys.modules, "plugin_my_observer")
     terminal = io.StringIO()
     config = SimpleNamespace(train_config=SimpleNamespace(num_steps=len(LOSSES), batch_size=1))
     run = Run(None, None, None, None, config, [], RunDir(str(tmp_path)))
@@ -175,7 +174,7 @@ def test_the_observer_is_told_of_each_step_through_plugins(blocks, tmp_path, mon
     ]
 
 
-def test_the_setting_changes_what_is_there(blocks, project_dir, tmp_path):
+def test_the_setting_changes_what_is_there(blocks, project_dir):
     (diff,) = blocks("A setting", "diff")
     parts = re.split(r"^--- a/.*\n\+\+\+ b/(.*)\n", diff, flags=re.MULTILINE)[1:]
     changed = dict(zip(parts[::2], parts[1::2]))
