@@ -19,7 +19,7 @@ class LateParser(argparse.ArgumentParser):
 
     late: Optional[Callable[[argparse.ArgumentParser], None]] = None
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse's, which hands the arguments of a sub-command to this."""
         if self.late is not None:
             add, self.late = self.late, None

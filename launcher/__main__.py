@@ -106,6 +106,16 @@ def detect(arguments: List[str], environ: Mapping[str, str]) -> int:
     return in_environment(environ, ["entrypoint.py", "detect"] + arguments)
 
 
+def diff(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Runs `diff`; a container is shown the runs that are named, wherever they are."""
+    environ = dict(environ, PETS_DIR="")
+    place = find_place(environ, gpus=None)
+    if place.kind == "docker":
+        arguments, volumes = where.shown(arguments, ROOT)
+        return in_container(environ, ["diff"] + arguments, volumes)
+    return in_environment(environ, ["entrypoint.py", "diff"] + arguments)
+
+
 def data(arguments: List[str], environ: Mapping[str, str]) -> int:
     """Prepares a dataset: the one argument names it."""
     if len(arguments) != 1 or arguments[0] not in DATASETS:
@@ -202,6 +212,7 @@ def _refuse_arguments(command, arguments, do):
 OWN: Dict[str, Tuple[Callable[[List[str], Mapping[str, str]], int], str]] = {
     "setup": (setup, "prepare the place to run in; --tests: the virtual environment that the tests use"),
     "detect": (detect, COMMANDS["detect"].text),
+    "diff": (diff, COMMANDS["diff"].text),
     "data": (data, "prepare the dataset mini-pets or pets (PETS_DIR: a folder with the images)"),
     "tensorboard": (tensorboard, "show the curves of runs/ on 127.0.0.1:6006"),
     "python": (python, "run the virtual environment's Python"),

@@ -202,6 +202,24 @@ def mounted(arguments: Sequence[str], root: str) -> Tuple[List[str], List[str]]:
     return absolute, [word for volume in volumes for word in ("--volume", volume)]
 
 
+def shown(arguments: Sequence[str], root: str) -> Tuple[List[str], List[str]]:
+    """Arguments with absolute paths for what is there, and the options that show a container the same, read-only.
+
+    Args:
+        arguments: as the user wrote them.
+        root: the folder that relative paths start from.
+    """
+    words: List[str] = []
+    folders: Set[str] = set()
+    for argument in arguments:
+        path = os.path.abspath(os.path.join(root, argument))
+        there = bool(argument) and not argument.startswith("-") and os.path.exists(path)
+        words.append(path if there else argument)
+        if there:
+            folders.add(path if os.path.isdir(path) else os.path.dirname(path))
+    return words, [word for folder in sorted(folders) for word in ("--volume", f"{folder}:{folder}:ro")]
+
+
 def devices(environ: Mapping[str, str], gpus: int, command: str, place: str) -> Tuple[Dict[str, str], str]:
     """What to add to the environment of `command` ("train" or "eval") so that it uses the right devices.
 

@@ -4,7 +4,8 @@ import re
 import time
 
 import pytest
-from containers import WATCH, WATCH_VOLUME, assert_alone, assert_clean
+
+from tests.image.containers import WATCH, WATCH_VOLUME, assert_alone, assert_clean
 
 pytestmark = pytest.mark.image
 

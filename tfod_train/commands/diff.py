@@ -85,6 +85,8 @@ def diff(settings: Settings, console: Console, arguments: List[str]) -> int:
     parser.add_argument("--all", action="store_true", help="also times, host and command, which always differ")
     parser.add_argument("--exit-code", action="store_true", help="end with 1 where the runs differ, as git diff does")
     options = parser.parse_args(arguments)
+    if not all(options.runs):
+        raise Refused("Two runs are compared, and one is not named.", "Try make diff RUN_A=runs/one RUN_B=runs/other.")
     one, other = [_read(run) for run in options.runs]
     found = differences(one, other, everything=options.all)
     if not found:

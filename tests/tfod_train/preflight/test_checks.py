@@ -21,14 +21,14 @@ def look(mini, tmp_path, read_settings):
     """function(host, **settings) -> Report."""
     from tfod_train.preflight import checks
 
-    def at(host=gpus.Host(), **settings):
+    def at(host=None, **settings):
         environ = {
             "DEVICE": "cpu",
             "DATASET": str(mini),
             "RUN_DIR": str(tmp_path / "run"),
             "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config",
         }
-        return checks.look(read_settings(**dict(environ, **settings)), host)
+        return checks.look(read_settings(**dict(environ, **settings)), host or gpus.Host())
 
     return at
 
