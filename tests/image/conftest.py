@@ -1,17 +1,23 @@
 """The image, a clone that belongs to an ordinary user, containers and compose projects; gone afterwards."""
 
 import os
-import sys
 import time
 import uuid
 
 import pytest
 
 import docker
-
-# Tests are imported by path here (pytest.ini), so the folder is on no path by itself.
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from containers import IMAGE, TITLE, WATCH, WATCH_VOLUME, Compose, Ended, assert_alone, assert_clean, make_clone  # noqa: E402
+from tests.image.containers import (
+    IMAGE,
+    TITLE,
+    WATCH,
+    WATCH_VOLUME,
+    Compose,
+    Ended,
+    assert_alone,
+    assert_clean,
+    make_clone,
+)
 
 # The prefix of every project, container and network of these tests.
 OURS = "tfodtest"

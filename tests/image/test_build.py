@@ -10,7 +10,8 @@ import tarfile
 import time
 
 import pytest
-from containers import IMAGE, ROOT, build_cache, forget
+
+from tests.image.containers import IMAGE, ROOT, build_cache, forget
 
 pytestmark = pytest.mark.image
 

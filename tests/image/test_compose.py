@@ -7,7 +7,8 @@ import sys
 import time
 
 import pytest
-from containers import ROOT, USER, assert_clean, owners
+
+from tests.image.containers import ROOT, USER, assert_clean, owners
 
 pytestmark = pytest.mark.image
 

@@ -9,7 +9,8 @@ import tempfile
 
 import pytest
 import yaml
-from containers import ROOT
+
+from tests.image.containers import ROOT
 
 pytestmark = pytest.mark.image
 

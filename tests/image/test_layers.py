@@ -9,7 +9,8 @@ import re
 import tarfile
 
 import pytest
-from containers import NOT_FOR_THE_IMAGE, ROOT, SECRET
+
+from tests.image.containers import NOT_FOR_THE_IMAGE, ROOT, SECRET
 
 pytestmark = pytest.mark.image
 

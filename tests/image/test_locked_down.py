@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from containers import USER, owners
+
+from tests.image.containers import USER, owners
 
 pytestmark = pytest.mark.image
 

@@ -6,7 +6,8 @@ import os
 import subprocess
 
 import pytest
-from containers import ROOT, build_cache, forget
+
+from tests.image.containers import ROOT, build_cache, forget
 
 pytestmark = pytest.mark.image
 

@@ -3,7 +3,8 @@
 import uuid
 
 import pytest
-from containers import Compose
+
+from tests.image.containers import Compose
 
 pytestmark = pytest.mark.image
 

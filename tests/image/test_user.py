@@ -5,7 +5,8 @@ import stat
 import time
 
 import pytest
-from containers import USER, owners
+
+from tests.image.containers import USER, owners
 
 pytestmark = pytest.mark.image
 
