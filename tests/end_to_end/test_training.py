@@ -170,8 +170,8 @@ def test_a_run_of_another_model_is_refused_and_left_alone(run, resumed, tmp_path
     assert resumed[0].checkpoints == [8, 9]
 
 
-def test_sigterm_saves_and_exits_143(command, ended, tmp_path):
-    argv, arguments = command("train", str(tmp_path / "run"), TRAINER="clone", NUM_STEPS="100000")
+def test_sigterm_saves_and_exits_143(tiny_command, ended, tmp_path):
+    argv, arguments = tiny_command("train", tmp_path / "run", TRAINER="clone", NUM_STEPS="100000")
     with subprocess.Popen(argv, **arguments) as process:
         lines = []
         for line in process.stdout:

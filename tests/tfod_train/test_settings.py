@@ -159,3 +159,14 @@ def test_every_command_has_its_help(name, project_dir):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert name in done.stdout and len(done.stdout.splitlines()) >= 2
+
+
+@pytest.mark.parametrize("trainer", ["mirrored", ""])
+def test_parameter_servers_are_refused_with_the_mirrored_trainer(trainer):
+    with pytest.raises(settings.SettingsRefused) as refused:
+        settings.read({"PS_TASKS": "2", "TRAINER": trainer})
+    assert refused.value.errors == [
+        "PS_TASKS=2 has no meaning with TRAINER=mirrored: set TRAINER=clone, or leave it out."
+    ]
+    assert settings.read({"PS_TASKS": "0", "TRAINER": trainer}).ps_tasks == 0
+    assert settings.read({"PS_TASKS": "2", "TRAINER": "clone"}).ps_tasks == 2

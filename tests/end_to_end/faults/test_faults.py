@@ -82,6 +82,7 @@ def processes_of(run_dir):
     return found
 
 
+@pytest.mark.long
 def test_a_blocked_input_ends_with_5_and_the_stacks_of_all_threads(start, images, tmp_path):
     at_work = []
 
@@ -210,6 +211,7 @@ def ended_on_a_full_disk(full):
     assert len(full.checkpoints) >= 2
 
 
+@pytest.mark.long
 def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_one_before(full_disk, tiny_training):
     full = full_disk(4 * 2**20, TRAINER="mirrored")
     ended_on_a_full_disk(full)
@@ -228,6 +230,7 @@ def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_o
 RATE, DECAY, AVERAGE = 0.01, 0.9, "/ExponentialMovingAverage"  # as in tiny_ssd.config
 
 
+@pytest.mark.long
 def test_a_save_that_finds_the_disk_full_leaves_what_was_saved_before_and_the_run_goes_on_as_if_nothing_was(
     full_disk, tiny_training, tiny_config
 ):

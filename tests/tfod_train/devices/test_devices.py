@@ -73,3 +73,9 @@ def test_tensorflow_is_asked_whether_it_really_has_the_devices(read_settings):
     with pytest.raises(Refused) as refused:
         devices.check_session_devices(devices.choose(read_settings(NUM_GPUS="4"), FOUR))
     assert refused.value.what == "4 GPU devices are asked for, but TensorFlow has 0."
+
+
+@pytest.mark.tensorflow
+def test_sessions_take_gpu_memory_as_they_need_it_and_have_the_devices_of_the_run(two_cpus):
+    options = devices.session_config(two_cpus)
+    assert options.gpu_options.allow_growth and options.device_count["CPU"] == 2

@@ -1,7 +1,6 @@
 """report.html tells a run truly, whatever became of it, and is one page that fetches and runs nothing."""
 
 import fcntl
-import html.parser
 import io
 import json
 import os
@@ -12,149 +11,11 @@ import sys
 import pytest
 
 from common.errors import Refused
-from tfod_train.report import charts, run_history
+from tests.tfod_train.report.runs import BOXES, CONFIG, MASKS, entry, page_of, record
 from tfod_train.report import page as report
+from tfod_train.report import run_history
 
 pytestmark = pytest.mark.usefixtures("protos")
-BOXES, BOXES50, MASKS = (
-    "DetectionBoxes_Precision/mAP",
-    "DetectionBoxes_Precision/mAP@.50IOU",
-    "DetectionMasks_Precision/mAP",
-)
-CONFIG = [
-    "model {",
-    "  ssd {",
-    "    feature_extractor {",
-    '      type: "tiny_ssd"',
-    "    }",
-    "  }",
-    "}",
-    "train_config {",
-    "  batch_size: 8",
-    "  num_steps: 200",
-    "}",
-    "eval_config {",
-    "  batch_size: 1",
-    "}",
-]
-MANIFEST = {
-    "settings": {"trainer": "clone", "num_steps": 200, "seed": None, "eval_at_end": True},
-    "config": CONFIG,
-    "config_file": "configs/x.config",
-    "config_changes": ["num_steps: 500 -> 200 (NUM_STEPS)"],
-    "command": "train",
-    "dataset": {
-        "name": "mini-pets",
-        "folder": "data/mini-pets",
-        "classes": ["Bengal", "pug", "Siamese"],
-        "shards": {
-            "train": [
-                {"file": "a", "examples": 70, "bytes": 1000000, "sha256": "0a"},
-                {"file": "b", "examples": 65, "bytes": 1000000, "sha256": "0b"},
-            ],
-            "val": [{"file": "c", "examples": 59, "bytes": 900000, "sha256": "0c"}],
-        },
-    },
-    "devices": {"kind": "cpu", "count": 2, "used": ["/cpu:0", "/cpu:1"], "gpus": [], "driver": None},
-    "host": {"machine": "Linux", "cpus": 2, "container": False},
-    "versions": {"python": "3.7.16", "numpy": "1.19.5"},
-    "api": {"commit": "170c71c", "patches": ["a", "b"]},
-    "code": {"commit": "abc", "changed": []},
-    "earlier": [],
-    "start_step": 0,
-    "started": "2026-11-30T10:00:00+0000",
-    "ended": "2026-11-30T10:02:05+0000",
-    "step": 200,
-    "outcome": "finished",
-    "exit_code": 0,
-}
-
-
-def record(step, loss=1.0, **more):
-    return dict(
-        {
-            "step": step,
-            "loss": loss,
-            "time": 1e9 + step,
-            "images_per_sec": 20.0,
-            "input_wait_secs": 0.1,
-            "learning_rate": 0.004,
-        },
-        **more,
-    )
-
-
-def entry(step, value, **more):
-    return dict(
-        {
-            "step": step,
-            "images": 59,
-            "images_expected": 59,
-            "weights": "moving-average",
-            "metrics": {BOXES: value, BOXES50: value + 0.1},
-            "per_class_boxes": {"pug": 30, "Bengal": 29},
-            "per_class_ap50": {"pug": 0.75, "Bengal": 0.25},
-            "per_class_ap": {"pug": 0.625, "Bengal": 0.125},
-        },
-        **more,
-    )
-
-
-@pytest.fixture
-def write(tmp_path):
-    """function(manifest's changes, records, evaluations, best_step) -> path of the run; lines may be texts."""
-
-    def write(changes=(), records=(), evaluations=None, best_step=None, folder="my run"):
-        run = tmp_path / folder
-        (run / "eval").mkdir(parents=True)
-        (run / "run.json").write_text(json.dumps(dict(MANIFEST, **dict(changes))))
-        if records is not None:
-            (run / "metrics.jsonl").write_text(
-                "".join(one if isinstance(one, str) else json.dumps(one) + "\n" for one in records)
-            )
-        if evaluations is not None:
-            (run / "eval" / "metrics.json").write_text(json.dumps({"evaluations": evaluations, "best_step": best_step}))
-        return run
-
-    return write
-
-
-class Page(html.parser.HTMLParser):
-    """A page read as a browser does: its texts, its elements, and whether each that is opened is closed."""
-
-    EMPTY = ("meta", "img", "path", "use", "line")
-
-    def __init__(self, content):
-        super().__init__()
-        self.open, self.elements, self.texts = [], [], []
-        self.feed(content)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        if tag not in self.EMPTY:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag):
-        if tag not in self.EMPTY:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts += [" ".join(data.split())] if data.strip() and self.open[-1] != "style" else []
-
-    @property
-    def text(self):
-        return " | ".join(self.texts)
-
-
-def page_of(run):
-    path = report.write(str(run))
-    with open(path, encoding="utf-8") as file:
-        return Page(file.read())
 
 
 def refusal(run):
@@ -165,31 +26,6 @@ def refusal(run):
 
 
 class TestMetrics(object):
-    def test_what_a_resumed_training_repeated_counts_once_and_as_it_was_resumed_from(self, write):
-        run = write(
-            records=[
-                record(1, 9.0),
-                record(100, 5.0),
-                record(150, 4.0),
-                record(101, 4.5),
-                record(200, 2.0),
-                record(200, 2.0),
-            ]
-        )
-        found = run_history.read(str(run)).records
-        assert [(one.step, one.loss) for one in found] == [(1, 9.0), (100, 5.0), (101, 4.5), (200, 2.0)]
-
-    def test_half_a_line_and_lines_that_are_none_are_left_out_and_said(self, write):
-        run = write(records=[record(1), "[1, 2]\n", '{"step": true, "loss": 1}\n', "\n", record(2), '{"step": 3, "lo'])
-        assert [one.step for one in run_history.read(str(run)).records] == [1, 2]
-        assert "4 lines of metrics.jsonl could not be read and are left out." in page_of(run).text
-
-    def test_values_that_are_no_numbers_leave_a_gap(self, write):
-        run = write(records=[record(1, None), '{"step": 2, "loss": NaN, "images_per_sec": "fast", "gpus": 5}\n'])
-        found = run_history.read(str(run)).records
-        assert [one.loss for one in found] == [None, None] and found[1].images_per_sec is None
-        page_of(run)
-
     def test_the_numbers_on_top_are_those_of_the_run(self, write):
         text = page_of(write(records=[record(1, 9.0), record(200, 2.5, images_per_sec=30.0)])).text
         assert "Step | 200 | of 200" in text
@@ -454,32 +290,6 @@ class TestCommand(object):
         assert refusal(run) == (3, f"{run / 'report.html'} cannot be written: No space left on device.")
         assert (run / "report.html").read_bytes() == before
         assert [name for name in os.listdir(str(run)) if name.endswith(".tmp")] == []
-
-
-class TestCharts(object):
-    def test_a_chart_has_the_colours_of_the_page_and_its_labels_are_left_alone(self):
-        lines = [charts.Line(f"{charts.INK} font-family:x; {number}", [1, 2], [1.0, 3.0]) for number in range(6)]
-        drawn = charts.svg(charts.Chart('Loss "<&', lines), 2, resumed=[1])
-        texts = Page(drawn).texts
-        assert [text for text in texts if charts.INK in text] == [line.label for line in lines]
-        assert drawn.count(charts.INK) == len(lines) and "font-family" not in drawn.replace(charts.INK + " font", "")
-        assert not [colour for colour in (charts.GRID,) + charts.SERIES if colour in drawn]
-        for name in ("currentColor", "var(--grid)", "var(--series-1)", "var(--series-6)"):
-            assert name in drawn
-        assert Page(drawn).elements[0][1]["aria-label"] == 'Loss "<&'
-
-    @pytest.mark.parametrize("text", ["a\x00b", "a\x1bb", "a\ud800b", "a\uffffb"])
-    def test_a_label_that_xml_cannot_hold_is_drawn_with_a_replacement(self, text):
-        lines = [charts.Line(text, [1], [1.0])]
-        assert "a\ufffdb" in Page(charts.svg(charts.Chart("Loss", lines), 1)).texts
-
-
-def test_many_values_are_drawn_as_means_of_neighbours_and_few_as_they_are():
-    assert charts.binned((1, 2), (5.0, 7.0)) == ([1, 2], [5.0, 7.0], None, None)
-    values = [float(number % 4) for number in range(100000)]
-    steps, means, lowest, highest = charts.binned(range(100000), values)
-    assert len(steps) == len(means) == charts.BINS and steps == sorted(steps)
-    assert set(means) == {1.5} and set(lowest) == {0.0} and set(highest) == {3.0}
 
 
 def test_a_year_of_records_makes_a_page_that_can_be_mailed(write):

@@ -136,29 +136,6 @@ def test_a_run_without_what_the_config_trains_is_refused_before_anything_is_writ
     assert sorted(os.listdir(folder)) == before
 
 
-@pytest.mark.parametrize(
-    "name, changed, lacking",
-    [
-        ("a/ExponentialMovingAverage", "train_config { optimizer { use_moving_average: true } }", False),
-        ("a/Momentum", "train_config { optimizer { momentum_optimizer {} } }", False),
-        ("a/RMSProp", "train_config { optimizer { momentum_optimizer {} } }", True),
-    ],
-)
-def test_what_a_checkpoint_holds_all_the_same_is_gone_on_with(name, changed, lacking, config):
-    """A training that was killed before its first save left its config and the checkpoint of the one before."""
-    import copy
-
-    from google.protobuf import text_format
-
-    from tfod_train.run import resume_check
-
-    config.train_config.optimizer.use_moving_average = False
-    config.train_config.optimizer.rms_prop_optimizer.SetInParent()
-    now = copy.deepcopy(config)
-    text_format.Merge(changed, now)
-    assert bool(resume_check.fields(config, now, ["a", name])) is lacking
-
-
 def test_a_folder_with_somebody_elses_checkpoint_is_refused(tmp_path, config, read_settings):
     (tmp_path / "model.ckpt.index").write_bytes(b"")
     assert "holds checkpoints of something else" in refusal(str(tmp_path), config, read_settings()).what
@@ -213,16 +190,6 @@ def test_a_foreign_manifest_is_refused_and_left_alone(content, tmp_path, config,
     (tmp_path / "run.json").write_text(content)
     assert "a run.json of something else" in refusal(str(tmp_path), config, read_settings()).what
     assert (tmp_path / "run.json").read_text() == content
-
-
-def test_checkpoints_are_listed_by_step_and_only_when_whole(a_run, tmp_path, config):
-    from tfod_train.checkpoints import find
-
-    folder = a_run(tmp_path / "run", config, 2, 10, 9)
-    os.remove(os.path.join(folder, "model.ckpt-9.data-00000-of-00001"))
-    assert [step for _, step in find.checkpoints(folder)] == [2, 10]
-    assert find.newest_checkpoint(folder) == (os.path.join(folder, "model.ckpt-10"), 10)
-    assert find.newest_checkpoint(str(tmp_path / "nowhere")) is None
 
 
 @pytest.mark.parametrize(

@@ -45,22 +45,6 @@ def test_the_clone_trainers_saver_keeps_what_settings_and_config_say(config, a_r
     assert (saver.max_to_keep, saver.keep_checkpoint_every_n_hours) == (7, 3)
 
 
-@pytest.mark.tensorflow
-def test_the_estimators_saver_keeps_what_settings_and_config_say(config, a_run):
-    from tfod_train.trainers import mirrored
-
-    run_config = mirrored.run_config(a_run("runs/none", config, KEEP_CHECKPOINTS="7"), None)
-    assert (run_config.keep_checkpoint_max, run_config.keep_checkpoint_every_n_hours) == (7, 3)
-
-
-@pytest.mark.tensorflow
-def test_sessions_take_gpu_memory_as_they_need_it_and_have_the_devices_of_the_run(two_cpus):
-    from tfod_train.devices import devices
-
-    options = devices.session_config(two_cpus)
-    assert options.gpu_options.allow_growth and options.device_count["CPU"] == 2
-
-
 @pytest.fixture(scope="module")
 def quantized_config(tmp_path_factory):
     """The tiny model's config with quantisation from the first step on."""
