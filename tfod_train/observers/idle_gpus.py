@@ -1,6 +1,7 @@
 """Names a GPU that has next to nothing to do, once, with what helps."""
 
-from tfod_train.observers.base import StepObserver, StepResult, Training
+from tfod_train.observers.base import StepObserver, StepResult
+from tfod_train.observers.training import Training
 
 MUCH_WAITING_PERCENT = 50
 INPUT_IS_SLOW = "Its input is too slow: more CPU cores, a faster disk or smaller images help."

@@ -3,7 +3,8 @@
 import json
 from typing import Any, Dict, Optional
 
-from tfod_train.observers.base import StepObserver, StepResult, Training
+from tfod_train.observers.base import StepObserver, StepResult
+from tfod_train.observers.training import Training
 
 EVERY_SECS = 5
 # What TensorBoard's tags begin with (tfod_train/hooks/summaries.py).
