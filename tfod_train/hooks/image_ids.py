@@ -15,7 +15,7 @@ def kept(model_fn: Callable[..., Any]) -> Callable[..., Any]:
     """An Estimator's model_fn(features, labels, mode, params) that puts its images' hashes into COLLECTION."""
     from object_detection import inputs
 
-    def model_fn_with_ids(features, labels, mode, params=None):
+    def model_fn_with_ids(features: Any, labels: Any, mode: Any, params: Any = None) -> Any:
         if inputs.HASH_KEY in features:
             tf.add_to_collection(COLLECTION, features[inputs.HASH_KEY])
         return model_fn(features, labels, mode, params)
