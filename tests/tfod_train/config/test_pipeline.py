@@ -283,6 +283,13 @@ def test_every_config_in_the_repository_parses_and_says_what_it_is_for(project_d
             assert source.readline().startswith("# ")
 
 
+def test_without_a_gpu_pets_are_trained_with_the_small_config(read_settings):
+    from tfod_train.config import pipeline
+
+    names = [os.path.basename(pipeline.find(read_settings(DEVICE=device), "pets")) for device in ("cpu", "gpu")]
+    assert names == ["ssd_mobilenet_v1_small_pets.config", "ssd_mobilenet_v1_pets.config"]
+
+
 def test_default_configs_exist_for_every_dataset_and_device(read_settings):
     from tfod_train.config import pipeline
 

@@ -70,3 +70,24 @@ def test_without_the_environment_entrypoint_names_the_way_to_it(project_dir):
     )
     assert done.returncode == 3
     assert "is not installed" in done.stderr and "make train" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_log_has_the_traceback_of_what_nobody_foresaw_and_debug_shows_it(tmp_path):
+    """In a process of its own, whose descriptors the console points elsewhere."""
+    program = (
+        "import sys\n"
+        "from tfod_train.process import command_runner\n"
+        "def fails(settings, console):\n"
+        "    console.capture(sys.argv[1])\n"
+        "    raise ValueError('nobody foresaw')\n"
+        "sys.exit(command_runner.run(fails, {'LOG_LEVEL': sys.argv[2]}))\n"
+    )
+    for level, lines in (("info", 0), ("debug", 1)):
+        log = tmp_path / f"{level}.log"
+        ended = subprocess.run(
+            [sys.executable, "-c", program, str(log), level], stderr=subprocess.PIPE, universal_newlines=True
+        )
+        assert ended.returncode == 1 and "ValueError: nobody foresaw" in ended.stderr
+        assert f"the traceback is in {log}" in ended.stderr
+        assert ended.stderr.count("Traceback (most recent call last)") == lines
+        assert "Traceback (most recent call last)" in log.read_text()
