@@ -112,6 +112,7 @@ def train(trainer: str, steps: int, folder: str, **settings: str) -> List[Tuple[
             "DEVICE": "cpu",
             "DATASET": "mini-pets",
             "PIPELINE_CONFIG": TINY,
+            "PLUGINS": "tests.end_to_end.scenarios.tiny_plugin",
             "TRAINER": trainer,
             "NUM_STEPS": str(steps),
             "RUN_DIR": folder,
@@ -121,7 +122,7 @@ def train(trainer: str, steps: int, folder: str, **settings: str) -> List[Tuple[
     )
     environ.update(settings)
     log = folder + ".console"
-    code, sizes = _watched([sys.executable, "-m", "tests.end_to_end.scenarios.tiny_ssd", "train"], environ, log)
+    code, sizes = _watched([sys.executable, "entrypoint.py", "train"], environ, log)
     if code:
         with open(log) as console:
             raise RuntimeError("".join(console.readlines()[-10:]))

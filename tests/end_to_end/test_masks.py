@@ -65,8 +65,10 @@ def test_what_masks_are_held_against_is_what_the_records_hold(evaluated, with_ma
     from tfod_train.evaluation import evaluator as evaluate
 
     tiny_ssd.register()
-    evaluator = evaluate.Evaluator(config_util.create_configs_from_pipeline_proto(config), tf.ConfigProto(), images=9)
-    images = evaluator.evaluate(os.path.join(evaluated.folder, "model.ckpt-3"), lambda count: None).images
+    evaluator = evaluate.Evaluator(
+        config_util.create_configs_from_pipeline_proto(config), tf.ConfigProto(), keep_images=9
+    )
+    images = evaluator.evaluate(os.path.join(evaluated.folder, "model.ckpt-3"), lambda count: None).kept_images
     recorded = {}
     for path in glob.glob(str(with_masks / "*_val.record-*")):
         for features in map(codec.decode, codec.read(path)):
