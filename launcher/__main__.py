@@ -8,12 +8,15 @@ import re
 import signal
 import subprocess
 import sys
-from typing import Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from common.commands import COMMANDS
 from common.text import did_you_mean, nearest
 from launcher import LaunchError, environment, host, pin_base, say, where
 from tfod_train import __version__
+
+if TYPE_CHECKING:
+    from typing import NoReturn  # Python 3.6.0 and 3.6.1 have none
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 IMAGE = "tfod-train"  # as compose.yaml calls it
@@ -273,7 +276,7 @@ def find_place(environ: Mapping[str, str], gpus: Optional[int], command: Optiona
     return where.choose(environ.get("RUN_IN"), docker_problem, venv_problem)
 
 
-def in_environment(environ: Mapping[str, str], arguments: List[str], extra: Optional[str] = None) -> NoReturn:
+def in_environment(environ: Mapping[str, str], arguments: List[str], extra: Optional[str] = None) -> "NoReturn":
     """Becomes the environment's Python, in the repository's folder.
 
     Args:
@@ -372,7 +375,7 @@ def build_image(environ: Mapping[str, str]) -> None:
         )
 
 
-def become(argv: List[str], environ: Mapping[str, str]) -> NoReturn:
+def become(argv: List[str], environ: Mapping[str, str]) -> "NoReturn":
     """Gives this process's place to another program, found on the PATH."""
     sys.stdout.flush()
     os.execvpe(argv[0], argv, environ)
