@@ -10,6 +10,7 @@ SETTINGS = "Settings are environment variables: docs/settings.md lists them."
 
 
 def usage() -> str:
+    """What `entrypoint.py --help` prints."""
     lines = ["usage: python entrypoint.py COMMAND", ""]
     lines += [f"  {name:<9} {command.text}" for name, command in sorted(COMMANDS.items())]
     return "\n".join(lines + ["", SETTINGS])

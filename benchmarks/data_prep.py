@@ -1,12 +1,12 @@
-"""Pictures a second and peak memory of our converter beside the API's own, on the same files, in one run.
+"""Images a second and peak memory of our converter beside the API's own, on the same files, in one run.
 
-    .venv/bin/python -m benchmarks.data_prep [--pictures 3000] [--memory 12000] [--rounds 3]
+    .venv/bin/python -m benchmarks.data_prep [--images 3000] [--memory 12000] [--rounds 3]
 
-The pictures are made from mini-pets' drawings: about 500x375, with the grain and so about the bytes (94 kB) of the
+The images are made from mini-pets' drawings: about 500x375, with the grain and so about the bytes (94 kB) of the
 real ones, with an xml and a trimap each. Both converters run on two cores, turn by turn, from process start to
 process end; the API's is the pinned one as it was fetched. Seconds of the clock only compare where nothing else
 runs; those of the CPU, over all cores, show what each costs in any case. Memory is the peak of the proportional
-set size (PSS: what processes share counts once) summed over the process tree. --memory N converts N pictures too,
+set size (PSS: what processes share counts once) summed over the process tree. --memory N converts N images too,
 which repeat the first ones under other names, and shows that the peak does not grow with them.
 """
 
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from typing import NamedTuple
+from typing import Any, Dict, List, NamedTuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CORES = 2
@@ -39,8 +39,8 @@ _XML = (
 )
 
 
-def make_pictures(root, count, distinct):
-    """Fill root, in Oxford-IIIT Pet's layout, with count pictures, of which the first `distinct` differ."""
+def make_images(root: str, count: int, distinct: int) -> None:
+    """Fill root, in Oxford-IIIT Pet's layout, with count images, of which the first `distinct` differ."""
     from data_prep.mini_pets import generate
 
     for folder in ("images", "annotations/xmls", "annotations/trimaps"):
@@ -49,7 +49,7 @@ def make_pictures(root, count, distinct):
     ids = [f"{breeds[number % len(breeds)]}_{1 + number // len(breeds)}" for number in range(count)]
     with multiprocessing.Pool(os.cpu_count()) as pool:
         pool.starmap(_make_drawing, [(root, number) for number in range(DRAWINGS)])
-        pool.starmap(_make_picture, [(root, number, ids[number]) for number in range(min(count, distinct))], 16)
+        pool.starmap(_make_image, [(root, number, ids[number]) for number in range(min(count, distinct))], 16)
     for number in range(distinct, count):
         _repeat(root, ids[number % distinct], ids[number])
     with open(os.path.join(root, "annotations", "trainval.txt"), "w") as out:
@@ -67,8 +67,8 @@ def _make_drawing(root, number):
     drawing.trimap.resize(size, Image.NEAREST).save(os.path.join(root, f"trimap-{number}.png"))
 
 
-def _make_picture(root, number, name):
-    """A crop of a drawing under grain of its own: no two pictures have the same bytes."""
+def _make_image(root, number, name):
+    """A crop of a drawing under grain of its own: no two images have the same bytes."""
     from PIL import Image, ImageChops
 
     rng = random.Random(number)
@@ -118,7 +118,7 @@ class Cost(NamedTuple):
     megabytes: float
 
 
-def measure(command, environ):
+def measure(command: List[str], environ: Dict[str, str]) -> Cost:
     """The Cost of a command.
 
     Raises:
@@ -146,14 +146,14 @@ def measure(command, environ):
 class _Peak(threading.Thread):
     """Looks at a process tree four times a second: seldom enough to cost neither converter anything."""
 
-    def __init__(self, root):
+    def __init__(self, root: Any):
         super().__init__(daemon=True)
         self.megabytes = 0.0
         self._root = root
         self._ended = threading.Event()
         self.start()
 
-    def run(self):
+    def run(self) -> None:
         while not self._ended.wait(0.25):
             self.megabytes = max(self.megabytes, self._now() / 1e6)
 
@@ -169,12 +169,12 @@ class _Peak(threading.Thread):
             return 0
         return total
 
-    def stop(self):
+    def stop(self) -> None:
         self._ended.set()
         self.join()
 
 
-def convert(work, source, api, kind, whose):
+def convert(work: str, source: str, api: str, kind: str, whose: str) -> Cost:
     """The Cost of one conversion of source into a fresh folder."""
     out = os.path.join(work, "out")
     shutil.rmtree(out, ignore_errors=True)
@@ -197,13 +197,13 @@ def convert(work, source, api, kind, whose):
     )
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=int, default=3000, metavar="N")
-    parser.add_argument("--memory", type=int, default=0, metavar="N", help="show our peak memory for N pictures too")
+    parser.add_argument("--images", type=int, default=3000, metavar="N")
+    parser.add_argument("--memory", type=int, default=0, metavar="N", help="show our peak memory for N images too")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="turns of each; the fastest counts")
     parser.add_argument("--kinds", nargs="+", choices=sorted(OURS), default=sorted(OURS))
-    parser.add_argument("--work", metavar="DIR", help="keep the pictures here and use them again (about 100 kB each)")
+    parser.add_argument("--work", metavar="DIR", help="keep the images here and use them again (about 100 kB each)")
     options = parser.parse_args()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     work = options.work or tempfile.mkdtemp(prefix="data_prep-")
@@ -225,13 +225,13 @@ def _run(work, options):
         subprocess.check_call(
             [sys.executable, "-m", "object_detection_patches", "fetch", api], cwd=ROOT, stdout=subprocess.DEVNULL
         )
-    source = _pictures(work, options.pictures, options.pictures)
+    source = _images(work, options.images, options.images)
     print(
-        f"{options.pictures} pictures on {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.2f} "
+        f"{options.images} images on {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.2f} "
         f"before; seconds from process start to end, the fastest of {options.rounds}"
     )
     print(
-        f"| {options.pictures} pictures | the API's converter | ours | times as fast | target | CPU, the "
+        f"| {options.images} images | the API's converter | ours | times as fast | target | CPU, the "
         "API's | ours | peak memory, the API's | ours |"
     )
     print("|---" * 9 + "|")
@@ -245,25 +245,25 @@ def _run(work, options):
         )
         memory = [max(cost.megabytes for cost in side) for side in zip(*turns)]
         print(
-            f"| {kind} | {theirs:.1f} s, {options.pictures / theirs:.0f} pictures/s | {ours:.1f} s, "
-            f"{options.pictures / ours:.0f} pictures/s | {theirs / ours:.1f} | {TARGETS[kind]:.0f} | "
+            f"| {kind} | {theirs:.1f} s, {options.images / theirs:.0f} images/s | {ours:.1f} s, "
+            f"{options.images / ours:.0f} images/s | {theirs / ours:.1f} | {TARGETS[kind]:.0f} | "
             f"{their_cpu:.1f} s | {our_cpu:.1f} s | {memory[0]:.0f} MB | {memory[1]:.0f} MB |",
             flush=True,
         )
     if options.memory:
-        many = _pictures(work, options.memory, min(options.pictures, options.memory))
+        many = _images(work, options.memory, min(options.images, options.memory))
         for kind in options.kinds:
             cost = convert(work, many, api, kind, "ours")
-            print(f"{kind}, {options.memory} pictures: {cost.seconds:.1f} s, peak {cost.megabytes:.0f} MB", flush=True)
+            print(f"{kind}, {options.memory} images: {cost.seconds:.1f} s, peak {cost.megabytes:.0f} MB", flush=True)
     print(f"Load {os.getloadavg()[0]:.2f} after.")
 
 
-def _pictures(work, count, distinct):
-    source = os.path.join(work, f"pictures-{count}")
+def _images(work, count, distinct):
+    source = os.path.join(work, f"images-{count}")
     if not os.path.isdir(source):
         unfinished = source + ".tmp"
         shutil.rmtree(unfinished, ignore_errors=True)
-        make_pictures(unfinished, count, distinct)
+        make_images(unfinished, count, distinct)
         os.rename(unfinished, source)
     return source
 

@@ -21,9 +21,10 @@ import subprocess
 import sys
 import threading
 import time
-from typing import NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from common import files
+from common.text import counted
 from launcher import host
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -38,6 +39,19 @@ LEG_SECS = 1800
 OF_THE_HOST = ("RUN_IN", "BASE_IMAGE", "DOCKER_RUNTIME", "MEMLOCK", "READ_ONLY")
 
 
+# What only a machine with GPUs can show.
+USES, TELLS, FASTER = "uses every GPU", "tells the use of every GPU", "is faster on all GPUs than on one"
+
+
+class Plan(NamedTuple):
+    """What each trainer is to do: `kind` is "cpu" or "gpu", `devices` how many, `floor` the least mAP@.50."""
+
+    kind: str
+    devices: int
+    steps: int
+    floor: float
+
+
 class Check(NamedTuple):
     """`passed` is None where this machine cannot show it."""
 
@@ -48,36 +62,46 @@ class Check(NamedTuple):
 
 
 class Leg(NamedTuple):
-    """A finished training: exit code, seconds, the run's folder, and the highest use of each GPU in percent."""
+    """A training: exit code (None: it took too long), seconds, the run's folder, the highest percent of each GPU."""
 
-    code: int
+    code: Optional[int]
     seconds: float
     folder: str
-    used: dict
+    used: Dict[str, int]
+
+
+class Legs(NamedTuple):
+    """The trainings of a trainer: the second resumes the first; `one` is on one GPU, None where that was not run."""
+
+    first: Leg
+    second: Leg
+    one: Optional[Leg]
 
 
 class GpuWatch(threading.Thread):
     """Asks nvidia-smi once a second how busy each GPU is, and keeps the highest answer."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.highest = {}
+        self.highest: Dict[str, int] = {}
         self._ended = threading.Event()
 
-    def run(self):
+    def run(self) -> None:
+        """What the thread does until `stop`."""
         query = ["nvidia-smi", "--query-gpu=uuid,utilization.gpu", "--format=csv,noheader,nounits"]
         while not self._ended.is_set():
             for uuid, percent in parse_use(host.ask(query, host.ENGINE_SECS).out):
                 self.highest[uuid] = max(percent, self.highest.get(uuid, 0))
             self._ended.wait(1)
 
-    def stop(self):
+    def stop(self) -> Dict[str, int]:
+        """Ends it; returns the highest percent of each GPU, by its UUID."""
         self._ended.set()
         self.join()
         return self.highest
 
 
-def parse_use(text):
+def parse_use(text: str) -> List[Tuple[str, int]]:
     """[(uuid, percent)] of nvidia-smi's answer; a GPU that does not tell (MIG) counts as 0."""
     found = []
     for line in text.splitlines():
@@ -86,14 +110,21 @@ def parse_use(text):
     return found
 
 
-def names_of_settings():
+def names_of_settings() -> List[str]:
     """The variables of .env.example, all of which are set or emptied, so that no .env changes what is tested."""
     with open(os.path.join(ROOT, ".env.example")) as source:
         return re.findall(r"^#([A-Z][A-Z_]+)=", source.read(), flags=re.MULTILINE)
 
 
-def train(folder, log, kind, **settings):
-    """Runs `make train`'s command with these settings and its own log; returns Leg."""
+def train(folder: str, log: str, kind: str, **settings: str) -> Leg:
+    """Runs `make train`'s command.
+
+    Args:
+        folder: RUN_DIR, relative to the repository.
+        log: path of the log.
+        kind: DEVICE.
+        settings: all the others.
+    """
     environ = dict(os.environ)
     environ.update({name: "" for name in names_of_settings() if name not in OF_THE_HOST})
     environ.update(settings, RUN_DIR=folder, DEVICE=kind, DATASET="mini-pets")
@@ -122,7 +153,7 @@ def train(folder, log, kind, **settings):
     return leg
 
 
-def read(*path):
+def read(*path: str) -> Any:
     """The JSON of a file, {} where there is none."""
     try:
         with open(os.path.join(*path)) as file:
@@ -131,7 +162,7 @@ def read(*path):
         return {}
 
 
-def images_per_sec(folder):
+def images_per_sec(folder: str) -> Optional[float]:
     """The median of metrics.jsonl, which one slow moment does not change; None without a number in it."""
     try:
         with open(os.path.join(folder, "metrics.jsonl")) as file:
@@ -142,7 +173,7 @@ def images_per_sec(folder):
     return round(statistics.median(found), 2) if found else None
 
 
-def gpus_in_metrics(folder):
+def gpus_in_metrics(folder: str) -> List[Optional[float]]:
     """The highest percent that metrics.jsonl has of each GPU, [] where it has none."""
     try:
         with open(os.path.join(folder, "metrics.jsonl")) as file:
@@ -153,120 +184,110 @@ def gpus_in_metrics(folder):
     return [max((percent for percent in of_gpu if percent is not None), default=None) for of_gpu in zip(*found)]
 
 
-def judge(trainer, count, kind, steps, first, second, one, floor):
-    """The Checks of a trainer.
+def judge(trainer: str, plan: Plan, legs: Legs) -> List[Check]:
+    """The Checks of a trainer: what its trainings left behind against what was planned."""
+    checks = _checks_of_training(trainer, plan, legs)
+    if plan.kind == "cpu":
+        return checks + [Check(trainer, what, None, "skipped: no GPU") for what in (USES, TELLS, FASTER)]
+    return checks + _checks_of_use(trainer, plan, legs) + [faster(trainer, legs.second, legs.one)]
 
-    Args:
-      count: devices. first, second: Legs, of which the second resumes. one: Leg on one GPU, None where not run.
-    """
-    run = read(second.folder, "run.json")
-    evaluations = read(second.folder, "eval", "metrics.json").get("evaluations", [])
+
+def _checks_of_training(trainer, plan, legs):
+    run = read(legs.second.folder, "run.json")
+    evaluations = read(legs.second.folder, "eval", "metrics.json").get("evaluations", [])
     last = evaluations[-1] if evaluations else {}
     reached = last.get("metrics", {}).get(MAP50)
-    middle = first_steps(steps)
-    checks = [
+    middle = first_steps(plan.steps)
+    used, codes = run.get("devices", {}).get("count"), (legs.first.code, legs.second.code)
+    images, images_expected = last.get("images"), last.get("images_expected")
+    return [
         Check(
             trainer,
             "trains",
-            (first.code, second.code, run.get("step")) == (0, 0, steps),
-            "exit codes {} and {}, step {} of {}".format(first.code, second.code, run.get("step"), steps),
+            codes == (0, 0) and run.get("step") == plan.steps,
+            f"exit codes {codes[0]} and {codes[1]}, step {run.get('step')} of {plan.steps}",
         ),
+        Check(trainer, "uses the devices asked for", used == plan.devices, f"{used} of {plan.devices}"),
         Check(
-            trainer,
-            "uses the devices asked for",
-            run.get("devices", {}).get("count") == count,
-            "{} of {}".format(run.get("devices", {}).get("count"), count),
-        ),
-        Check(
-            trainer,
-            "resumes",
-            run.get("start_step") == middle,
-            "from step {}, saved at {}".format(run.get("start_step"), middle),
+            trainer, "resumes", run.get("start_step") == middle, f"from step {run.get('start_step')}, saved at {middle}"
         ),
         Check(
             trainer,
             "evaluates every image",
-            bool(last) and last["images"] == last["images_expected"] > 0,
-            "{} of {} at step {}".format(last.get("images"), last.get("images_expected"), last.get("step")),
+            bool(last) and images == images_expected > 0,
+            f"{images} of {images_expected} at step {last.get('step')}",
         ),
         Check(
             trainer,
-            f"reaches mAP@.50 {floor}",
-            reached is not None and reached >= floor,
+            f"reaches mAP@.50 {plan.floor}",
+            reached is not None and reached >= plan.floor,
             "none" if reached is None else f"{reached:.3f}",
         ),
     ]
-    if kind == "cpu":
-        skipped = "skipped: no GPU"
-        return checks + [
-            Check(trainer, "uses every GPU", None, skipped),
-            Check(trainer, "tells the use of every GPU", None, skipped),
-            Check(trainer, "is faster on all GPUs than on one", None, skipped),
-        ]
-    seen = sorted(set(first.used) | set(second.used))
-    used = [max(leg.used.get(gpu, 0) for leg in (first, second)) for gpu in seen]
-    checks.append(
-        Check(
-            trainer,
-            "uses every GPU",
-            len(used) == count and min(used) >= USED_PERCENT,
-            "at most {} % busy".format(", ".join(map(str, used))),
-        )
-    )
-    said = gpus_in_metrics(second.folder)
-    checks.append(
-        Check(
-            trainer,
-            "tells the use of every GPU",
-            len(said) == count and None not in said,
-            "{} % in metrics.jsonl".format(", ".join(map(str, said)) or "none"),
-        )
-    )
-    return checks + [faster(trainer, second, one)]
 
 
-def faster(trainer, on_all, on_one):
-    what = "is faster on all GPUs than on one"
+def _checks_of_use(trainer, plan, legs):
+    seen = sorted(set(legs.first.used) | set(legs.second.used))
+    used = [max(leg.used.get(gpu, 0) for leg in (legs.first, legs.second)) for gpu in seen]
+    written = gpus_in_metrics(legs.second.folder)
+    return [
+        Check(
+            trainer,
+            USES,
+            len(used) == plan.devices and min(used) >= USED_PERCENT,
+            f"at most {', '.join(map(str, used))} % busy",
+        ),
+        Check(
+            trainer,
+            TELLS,
+            len(written) == plan.devices and None not in written,
+            f"{', '.join(map(str, written)) or 'none'} % in metrics.jsonl",
+        ),
+    ]
+
+
+def faster(trainer: str, on_all: Leg, on_one: Optional[Leg]) -> Check:
+    """The Check that all GPUs together are faster than one."""
     if on_one is None:
-        return Check(trainer, what, None, "skipped: one GPU")
+        return Check(trainer, FASTER, None, "skipped: one GPU")
     every, one = images_per_sec(on_all.folder), images_per_sec(on_one.folder)
-    return Check(trainer, what, None not in (every, one) and every > one, f"{every} images/s, on one {one}")
+    passed = every is not None and one is not None and every > one
+    return Check(trainer, FASTER, passed, f"{every} images/s, on one {one}")
 
 
-def first_steps(steps):
+def first_steps(steps: int) -> int:
     """Steps of the first training; the second does the rest."""
     return steps * 2 // 3
 
 
-def smoke(trainer, kind, count, steps, floor, out):
-    """Trains with one trainer; returns (checks, numbers)."""
+def smoke(trainer: str, plan: Plan, out: str) -> Tuple[List[Check], Dict[str, Any]]:
+    """Trains with one trainer, with folders and logs in out; returns (checks, numbers)."""
     folder = os.path.join(out, trainer)
-    common = {"TRAINER": trainer, "BATCH_SIZE_PER_GPU": str(IMAGES_PER_DEVICE[kind]), "NUM_GPUS": str(count)}
     log = os.path.join(ROOT, folder)
-    first = train(folder, log + "-1.log", kind, NUM_STEPS=str(first_steps(steps)), EVAL_AT_END="0", **common)
-    second = train(
-        folder, log + "-2-resumed.log", kind, NUM_STEPS=str(steps), EVAL_AT_END="1", RESUME="require", **common
-    )
+    images = str(IMAGES_PER_DEVICE[plan.kind])
+    whole = {
+        "TRAINER": trainer,
+        "BATCH_SIZE_PER_GPU": images,
+        "NUM_GPUS": str(plan.devices),
+        "NUM_STEPS": str(plan.steps),
+        "EVAL_AT_END": "1",
+    }
+    begun = dict(whole, NUM_STEPS=str(first_steps(plan.steps)), EVAL_AT_END="0")
+    first = train(folder, log + "-1.log", plan.kind, **begun)
+    second = train(folder, log + "-2-resumed.log", plan.kind, RESUME="require", **whole)
     one = None
-    if kind == "gpu" and count > 1:
-        one = train(
-            folder + "-one",
-            log + "-one.log",
-            kind,
-            NUM_STEPS=str(first_steps(steps)),
-            EVAL_AT_END="0",
-            **dict(common, NUM_GPUS="1"),
-        )
+    if plan.kind == "gpu" and plan.devices > 1:
+        one = train(folder + "-one", log + "-one.log", plan.kind, **dict(begun, NUM_GPUS="1"))
     numbers = {
         "images_per_sec": images_per_sec(second.folder),
         "images_per_sec_on_one": images_per_sec(one.folder) if one else None,
         "seconds": round(sum(leg.seconds for leg in (first, second, one) if leg), 1),
         "gpu_percent": second.used,
     }
-    return judge(trainer, count, kind, steps, first, second, one, floor), numbers
+    return judge(trainer, plan, Legs(first, second, one)), numbers
 
 
-def markdown(result):
+def markdown(result: Dict[str, Any]) -> str:
     """The short summary for people."""
     verdict = "passed" if result["passed"] else "FAILED"
     lines = [
@@ -279,13 +300,14 @@ def markdown(result):
     ]
     words = {True: "passed", False: "**FAILED**", None: "skipped"}
     lines += [
-        "| {0[trainer]} | {0[what]} | {1} | {0[found]} |".format(check, words[check["passed"]])
+        f"| {check['trainer']} | {check['what']} | {words[check['passed']]} | {check['found']} |"
         for check in result["checks"]
     ]
     return "\n".join(lines) + "\n"
 
 
-def main():
+def main() -> int:
+    """Tests both trainers and writes the results; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=300, help="steps of each trainer (default: 300)")
     parser.add_argument("--floor", type=float, default=0.5, help="least COCO mAP@.50 (default: 0.5)")
@@ -298,13 +320,16 @@ def main():
     if os.environ.get("DEVICE") == "gpu" and not gpus:
         sys.exit("DEVICE=gpu, but nvidia-smi lists no GPU.\nCheck the driver, or set DEVICE=cpu.")
     kind, count = ("gpu", gpus) if gpus else ("cpu", CPU_DEVICES)
-    devices = "{} {}{}".format(count, "GPU" if gpus else "virtual CPU device", "" if count == 1 else "s")
+    plan = Plan(kind, count, arguments.steps, arguments.floor)
+    devices = counted(count, "GPU" if gpus else "virtual CPU device")
     print(f"Smoke test on {devices}: {arguments.steps} steps with each trainer.", flush=True)
     shutil.rmtree(os.path.join(ROOT, out), ignore_errors=True)
     os.makedirs(os.path.join(ROOT, out))
-    began, checks, numbers = time.time(), [], {}
+    began = time.time()
+    checks: List[Check] = []
+    numbers: Dict[str, Any] = {}
     for trainer in TRAINERS:
-        found, numbers[trainer] = smoke(trainer, kind, count, arguments.steps, arguments.floor, out)
+        found, numbers[trainer] = smoke(trainer, plan, out)
         checks += found
     result = {
         "passed": all(check.passed is not False for check in checks),

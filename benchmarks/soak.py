@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import NamedTuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import psutil
@@ -37,17 +37,18 @@ class Growth(NamedTuple):
     peak: float
 
     @property
-    def share(self):
+    def share(self) -> float:
+        """By how much it grew, 0.05 for 5 %."""
         return self.end / self.settled - 1
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
-            f"{self.settled / 1e6:.1f} MB after {SETTLED} steps, {self.end / 1e6:.1f} MB at the end ({100 * self.share:+.1f} "
-            f"%), at most {self.peak / 1e6:.1f} MB in between"
+            f"{self.settled / 1e6:.1f} MB after {SETTLED} steps, {self.end / 1e6:.1f} MB at the end "
+            f"({100 * self.share:+.1f} %), at most {self.peak / 1e6:.1f} MB in between"
         )
 
 
-def growth(samples):
+def growth(samples: Sequence[Tuple[float, float]]) -> Growth:
     """The Growth of (step, bytes) samples, in order.
 
     Medians, over as many steps as SETTLED or a quarter of what there is: memory moves by some per cent all the time.
@@ -65,7 +66,7 @@ def growth(samples):
     return Growth(statistics.median(settled), statistics.median(end), max(size for _, size in since))
 
 
-def course(samples, parts=10):
+def course(samples: Sequence[Tuple[float, float]], parts: int = 10) -> List[float]:
     """Median bytes of each of so many equal parts of the steps after SETTLED: what levels off is no leak."""
     last = samples[-1][0]
     bounds = [SETTLED + (last - SETTLED) * part / float(parts) for part in range(parts + 1)]
@@ -73,7 +74,7 @@ def course(samples, parts=10):
     return [statistics.median(sizes) for sizes in found if sizes]
 
 
-def resident(process):
+def resident(process: psutil.Process) -> int:
     """Bytes of a process and of all that it started."""
     total = 0
     for one in [process] + process.children(recursive=True):
@@ -84,14 +85,23 @@ def resident(process):
     return total
 
 
-def by_step(sizes, lines):
+def by_step(sizes: Sequence[Tuple[float, float]], lines: Sequence[Dict[str, Any]]) -> List[Tuple[float, float]]:
     """(step, bytes) of (time, bytes) samples, those taken between the first and the last line of metrics.jsonl."""
     times, steps = [line["time"] for line in lines], [line["step"] for line in lines]
     return [(float(np.interp(at, times, steps)), size) for at, size in sizes if times[0] <= at <= times[-1]]
 
 
-def train(trainer, steps, folder, **settings):
-    """Trains; returns (step, bytes) samples, from the first step to the last.
+def train(trainer: str, steps: int, folder: str, **settings: str) -> List[Tuple[float, float]]:
+    """Trains, and watches its memory.
+
+    Args:
+        trainer: one of TRAINERS.
+        steps: how many.
+        folder: RUN_DIR; its console goes to a file beside it.
+        settings: what is set otherwise than below.
+
+    Returns:
+        (step, bytes) samples, from the first step to the last.
 
     Raises:
         RuntimeError: the training failed; holds the last lines of its console.
@@ -110,15 +120,20 @@ def train(trainer, steps, folder, **settings):
         }
     )
     environ.update(settings)
-    log, sizes = folder + ".console", []
+    log = folder + ".console"
+    code, sizes = _watched([sys.executable, "-m", "tests.end_to_end.scenarios.tiny_ssd", "train"], environ, log)
+    if code:
+        with open(log) as console:
+            raise RuntimeError("".join(console.readlines()[-10:]))
+    with open(os.path.join(folder, "metrics.jsonl")) as metrics:
+        return by_step(sizes, [json.loads(line) for line in metrics])
+
+
+def _watched(command, environ, log):
+    """Runs a command, its output to the file log; returns (exit code, (time, bytes) samples of its memory)."""
+    sizes = []
     with open(log, "w") as out:
-        process = psutil.Popen(
-            [sys.executable, "-m", "tests.end_to_end.scenarios.tiny_ssd", "train"],
-            cwd=ROOT,
-            env=environ,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
+        process = psutil.Popen(command, cwd=ROOT, env=environ, stdout=out, stderr=subprocess.STDOUT)
         try:
             while process.poll() is None:
                 sizes.append((time.time(), resident(process)))
@@ -129,14 +144,11 @@ def train(trainer, steps, folder, **settings):
             if process.poll() is None:
                 process.kill()
             process.wait()
-    if process.returncode:
-        with open(log) as console:
-            raise RuntimeError("".join(console.readlines()[-10:]))
-    with open(os.path.join(folder, "metrics.jsonl")) as metrics:
-        return by_step(sizes, [json.loads(line) for line in metrics])
+    return process.returncode, sizes
 
 
-def main():
+def main() -> None:
+    """Trains with each trainer, prints what its memory did, and exits with a sentence where it grew."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=30000, help="steps of each trainer (default: 30000)")
     parser.add_argument("--trainer", choices=TRAINERS, action="append", help="default: both, in turn")
@@ -148,7 +160,8 @@ def main():
             samples = train(trainer, arguments.steps, os.path.join(work, trainer))
             found = growth(samples)
             print(f"{trainer}, {arguments.steps} steps in {time.time() - began:.0f} s: {found}", flush=True)
-            print("  in between: %s MB" % " ".join(f"{size / 1e6:.0f}" for size in course(samples)), flush=True)
+            sizes = " ".join(f"{size / 1e6:.0f}" for size in course(samples))
+            print(f"  in between: {sizes} MB", flush=True)
             grown += [trainer] if found.share > LIMIT else []
     except (RuntimeError, ValueError) as error:
         sys.exit(str(error))

@@ -2,9 +2,10 @@
 
     .venv/bin/python -m benchmarks.startup [--rounds 2]
 
-Both train the mini-pets config (data/mini-pets must be there: make mini-pets) with two virtual CPU devices and with one,
-turn by turn. The stock API runs from a pristine tree; on two devices it needs the one patch without which it does not
-train at all (saver_under_strategy), and the moving average off. Its .pyc files are compiled beforehand, as ours are.
+Both train the mini-pets config (data/mini-pets must be there: make mini-pets) with two virtual CPU devices and with
+one, turn by turn. The stock API runs from a pristine tree; on two devices it needs the one patch without which it does
+not train at all (saver_under_strategy), and the moving average off. Its .pyc files are compiled beforehand, as ours
+are.
 """
 
 import argparse
@@ -16,13 +17,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any, List, Mapping, Sequence, Tuple
+
+from common.text import counted
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CONFIG = os.path.join(ROOT, "configs", "ssd_mobilenet_v1_mini_pets.config")
 TARGETS = {1: 0.5, 2: 0.55}
 
 
-def seconds_until(line_start, command, environ):
+def seconds_until(line_start: str, command: Sequence[str], environ: Mapping[str, str]) -> float:
     """Runs a command until it prints a line that begins so; returns the seconds that took, and stops it.
 
     Raises:
@@ -32,9 +36,9 @@ def seconds_until(line_start, command, environ):
     process = subprocess.Popen(
         command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True
     )
-    lines = []
+    lines: List[str] = []
     try:
-        for line in process.stdout:
+        for line in process.stdout or ():
             if line.startswith(line_start):
                 return time.time() - began
             lines.append(line)
@@ -44,15 +48,15 @@ def seconds_until(line_start, command, environ):
     raise RuntimeError(f"{' '.join(command)} ended without a step:\n{''.join(lines[-15:])}")
 
 
-def per_replica(config, replicas):
-    """A copy of the config whose batch_size is one replica's share: what the stock Estimator under a strategy expects."""
+def per_replica(config: Any, replicas: int) -> Any:
+    """A copy of the config with one replica's share as batch_size, as the stock Estimator under a strategy expects."""
     share = copy.deepcopy(config)
     share.train_config.batch_size = config.train_config.batch_size // replicas
     return share
 
 
-def effective_config(work, devices):
-    """A config file with the dataset filled in and a per-replica batch, as the stock API takes it."""
+def effective_config(work: str, devices: int) -> str:
+    """Path of a config file in `work` with the dataset filled in and a per-replica batch, as the stock API takes it."""
     from google.protobuf import text_format
 
     from tfod_train import settings as settings_module
@@ -75,8 +79,8 @@ def effective_config(work, devices):
     return path
 
 
-def stock_tree(work, devices):
-    """A folder with the API as people have it."""
+def stock_tree(work: str, devices: int) -> str:
+    """Path of a folder in `work` with the API as people have it."""
     tree = os.path.join(work, f"api-{devices}")
     patches = [sys.executable, "-m", "object_detection_patches"]
     subprocess.check_call(patches + ["fetch", tree], cwd=ROOT, stdout=subprocess.DEVNULL)
@@ -87,11 +91,12 @@ def stock_tree(work, devices):
     return tree
 
 
-def measure(work, devices, rounds):
+def measure(work: str, devices: int, rounds: int) -> Tuple[List[float], List[float]]:
     """(stock seconds, our seconds), lists of `rounds` measurements taken turn by turn."""
     tree, config = stock_tree(work, devices), effective_config(work, devices)
     base = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG")}
-    stock, ours = [], []
+    stock: List[float] = []
+    ours: List[float] = []
     for turn in range(rounds):
         folder = os.path.join(work, f"stock-{devices}-{turn}")
         stock.append(
@@ -116,14 +121,13 @@ def measure(work, devices, rounds):
             )
         )
         print(
-            f"{devices} device{'s' if devices > 1 else ''}, turn {turn + 1}: stock {stock[-1]:.1f} s, ours "
-            f"{ours[-1]:.1f} s",
-            flush=True,
+            f"{counted(devices, 'device')}, turn {turn + 1}: stock {stock[-1]:.1f} s, ours {ours[-1]:.1f} s", flush=True
         )
     return stock, ours
 
 
-def main():
+def main() -> None:
+    """Measures on one device and on two, and prints each time and the ratio of the best."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=2, help="measurements of each kind (default: 2)")
     rounds = parser.parse_args().rounds
@@ -133,8 +137,7 @@ def main():
             stock, ours = measure(work, devices, rounds)
             ratio = min(ours) / min(stock)
             print(
-                f"{devices} device{'s' if devices > 1 else ''}: {ratio:.2f} of stock (target: at most "
-                f"{TARGETS[devices]:.2f})",
+                f"{counted(devices, 'device')}: {ratio:.2f} of stock (target: at most {TARGETS[devices]:.2f})",
                 flush=True,
             )
     finally:

@@ -9,7 +9,8 @@ import tensorflow.compat.v1 as tf
 from object_detection import model_hparams, model_lib
 
 
-def main(config_path, model_dir, devices):
+def main(config_path: str, model_dir: str, devices: int) -> None:
+    """Trains two steps of a pipeline config on so many virtual CPU devices."""
     tf.logging.set_verbosity(tf.logging.INFO)
     strategy = None
     if devices > 1:

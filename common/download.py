@@ -6,7 +6,7 @@ import shutil
 import tarfile
 import time
 import zlib
-from typing import NamedTuple
+from typing import Dict, NamedTuple, Optional, Sequence
 from urllib.parse import urlsplit
 
 import requests
@@ -44,29 +44,48 @@ class _Unusable(Exception):
     """This source does not give the file; another may."""
 
 
-def fetch_pets(raw_dir, sources=PETS_SOURCES, archives=None):
-    """Make raw_dir hold the Oxford pets' images/ and annotations/; what is there stays. Raises DataError."""
+def fetch_pets(
+    raw_dir: str, sources: Sequence[str] = PETS_SOURCES, archives: Optional[Dict[str, Archive]] = None
+) -> None:
+    """Make raw_dir hold the Oxford pets' images/ and annotations/; what is there stays.
+
+    Args:
+        raw_dir: made if missing.
+        sources: addresses of folders that have the archives, tried in this order.
+        archives: {folder: Archive}, by default the published ones.
+
+    Raises:
+        DataError: no source gives an archive, or the disk has no room for it.
+    """
     with files.locked(raw_dir):
         files.remove_temporaries(raw_dir)
         for folder, archive in (archives or PETS_ARCHIVES).items():
             if os.path.isdir(os.path.join(raw_dir, folder)):
                 continue
             path = os.path.join(raw_dir, archive.name)
-            # Pictures hardly compress: their folder needs as much again, and so do their records.
-            _need_space(raw_dir, 3 * archive.bytes - _size(path) - _size(path + _PART))
+            # Images hardly compress: their folder needs as much again, and so do their records.
+            _need_space(raw_dir, 3 * archive.bytes - files.size(path) - files.size(path + _PART))
             fetch(archive, [source + archive.name for source in sources], path)
             unpack(path, raw_dir, folder)
             os.unlink(path)
 
 
-def fetch(archive, urls, path, pause_seconds=2):
-    """Download archive to path from the first of urls that gives it whole.
+def fetch(archive: Archive, urls: Sequence[str], path: str, pause_seconds: float = 2) -> None:
+    """Download an archive from the first source that gives it whole.
 
     An unfinished download waits as path + ".part" and goes on from there, also from another source and in a
     later run. Proxies are those of the environment (HTTPS_PROXY, NO_PROXY), as requests reads them.
-    pause_seconds: before an attempt after a cut connection, doubled each time. Raises DataError.
+
+    Args:
+        archive: says when it is whole.
+        urls: the sources.
+        path: where it goes.
+        pause_seconds: before an attempt after a cut connection, doubled each time.
+
+    Raises:
+        DataError: none of them does.
     """
-    if _size(path) == archive.bytes and _sha256(path) == archive.sha256:
+    if files.size(path) == archive.bytes and _sha256(path) == archive.sha256:
         return
     failures = []
     for url in urls:
@@ -84,10 +103,17 @@ def fetch(archive, urls, path, pause_seconds=2):
     )
 
 
-def unpack(path, root, folder):
+def unpack(path: str, root: str, folder: str) -> None:
     """Unpack the tar archive at path, all of it inside of folder; root/folder is then whole or not there.
 
-    Raises DataError, and leaves nothing, if a member would leave the folder or is neither file nor folder.
+    Args:
+        path: of the archive.
+        root: the folder to unpack in.
+        folder: the name that all members begin with.
+
+    Raises:
+        DataError: a member would leave the folder or is neither file nor folder, or the archive is damaged. Nothing is
+            left of it then.
     """
     unfinished = files.temporary(os.path.join(root, folder))
     os.makedirs(unfinished)
@@ -101,7 +127,7 @@ def unpack(path, root, folder):
                 progress.update(file.tell() - done)
                 done = file.tell()
             # A tar ends before its compression does, which has a checksum of everything at its end.
-            while tar.fileobj.read(_CHUNK_BYTES):
+            while tar.fileobj is not None and tar.fileobj.read(_CHUNK_BYTES):
                 pass
         if not os.path.isdir(os.path.join(unfinished, folder)):
             raise DataError(
@@ -112,7 +138,7 @@ def unpack(path, root, folder):
         # gzip's errors are OSErrors without a number; those of the file system have one.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise DataError(f"{path} is no whole tar archive ({error}).", "Remove it and download it again.")
+        raise DataError(f"{path} is no whole tar archive ({error}).", "Remove it and download it again.") from error
     finally:
         shutil.rmtree(unfinished)
 
@@ -138,11 +164,11 @@ def _extract(tar, path, member, root, folder):
 
 def _fetch_from(url, archive, part, pause_seconds):
     """Make part the whole archive, or raise _Unusable. What part holds already is not fetched again."""
-    begun_elsewhere = _size(part) > 0
+    begun_elsewhere = files.size(part) > 0
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(pause_seconds * 2 ** (attempt - 1))
-        before = _size(part)
+        before = files.size(part)
         try:
             if before != archive.bytes:
                 _continue(url, archive, part)
@@ -150,9 +176,9 @@ def _fetch_from(url, archive, part, pause_seconds):
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
             # What arrived is kept; its size says whether something is missing.
             ended = _why(error)
-            if _size(part) == before:
-                raise _Unusable(ended)
-        if _size(part) == archive.bytes:
+            if files.size(part) == before:
+                raise _Unusable(ended) from error
+        if files.size(part) == archive.bytes:
             if _sha256(part) == archive.sha256:
                 return
             os.unlink(part)
@@ -162,7 +188,7 @@ def _fetch_from(url, archive, part, pause_seconds):
             print(f"{archive.name}: what was there before does not fit; once more from its start.", flush=True)
             _fetch_from(url, archive, part, pause_seconds)
             return
-        print(f"{archive.name}: {ended} at {_size(part)} of {archive.bytes} bytes.", flush=True)
+        print(f"{archive.name}: {ended} at {files.size(part)} of {archive.bytes} bytes.", flush=True)
     raise _Unusable(f"the connection ended early {_ATTEMPTS} times")
 
 
@@ -186,7 +212,7 @@ def _why(error):
 
 def _continue(url, archive, part):
     """Append to part what the server gives; starts over where the server cannot begin in the middle."""
-    have = _size(part)
+    have = files.size(part)
     headers = {"Accept-Encoding": "identity"}
     if have > archive.bytes:
         os.unlink(part)
@@ -239,10 +265,6 @@ def _need_space(folder, needed):
             f"{folder} needs {needed / 1e9:.1f} GB and its disk has {free / 1e9:.1f} GB free.",
             "Free space, or choose a folder on another disk with --out.",
         )
-
-
-def _size(path):
-    return os.path.getsize(path) if os.path.exists(path) else 0
 
 
 def _sha256(path):

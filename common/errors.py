@@ -44,7 +44,11 @@ class UsageError(DataError):
 
 
 def refuse_arguments(command: str, arguments: List[str]) -> None:
-    """For commands that take none: raises Refused where there are any."""
+    """For commands that take none.
+
+    Raises:
+        Refused: there are some.
+    """
     if arguments:
         raise Refused(
             f"{command} takes no arguments: {' '.join(arguments)}.",

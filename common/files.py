@@ -5,26 +5,39 @@ import fcntl
 import json
 import os
 import shutil
+from typing import Any, Iterator
 
 from common.errors import DataError
 
 _TEMPORARY = ".tmp"
 
 
-def read(path):
-    """The bytes of a file. Raises OSError."""
+def read(path: str) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     # A buffer between would cost a third of the time for a file of a kilobyte.
     with open(path, "rb", buffering=0) as file:
         return file.readall()
 
 
-def temporary(path):
+def size(path: str) -> int:
+    """The bytes that a file has, 0 where there is none that can be seen."""
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def temporary(path: str) -> str:
     """A name beside path for the unfinished file; `remove_temporaries` finds it after a crash."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.{os.getpid()}{_TEMPORARY}")
 
 
-def remove_temporaries(folder):
+def remove_temporaries(folder: str) -> None:
     """Remove what killed runs left in folder."""
     for name in os.listdir(folder):
         if name.startswith(".") and name.endswith(_TEMPORARY):
@@ -35,10 +48,13 @@ def remove_temporaries(folder):
                 os.unlink(path)
 
 
-def write(path, data, durable=True):
-    """Write bytes to path: temporary name, flushed to the disk, renamed. What fails leaves nothing behind.
+def write(path: str, data: bytes, durable: bool = True) -> None:
+    """Write bytes under a temporary name, flushed to the disk, then renamed. What fails leaves nothing behind.
 
-    durable: False does not wait for the disk, for what means nothing after the machine went down.
+    Args:
+        path: the file.
+        data: what it will hold.
+        durable: False does not wait for the disk, for what means nothing after the machine went down.
     """
     try:
         os.replace(write_temporary(path, data, durable), path)
@@ -48,12 +64,12 @@ def write(path, data, durable=True):
         raise
 
 
-def write_text(path, text):
+def write_text(path: str, text: str) -> None:
     """As `write`, of text in UTF-8."""
     write(path, text.encode("utf-8"))
 
 
-def write_temporary(path, data, durable=True):
+def write_temporary(path: str, data: bytes, durable: bool = True) -> str:
     """Write bytes under path's temporary name, flushed to the disk; return that name."""
     unfinished = temporary(path)
     with open(unfinished, "wb") as file:
@@ -64,8 +80,12 @@ def write_temporary(path, data, durable=True):
     return unfinished
 
 
-def sync(path):
-    """Wait until a file that was written and closed, or a folder's list of names, is on the disk. Raises OSError."""
+def sync(path: str) -> None:
+    """Wait until a file that was written and closed, or a folder's list of names, is on the disk.
+
+    Raises:
+        OSError: it does not get there.
+    """
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -73,13 +93,13 @@ def sync(path):
         os.close(handle)
 
 
-def json_bytes(value):
+def json_bytes(value: Any) -> bytes:
     """value as JSON that people can read and diff."""
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8")
 
 
 @contextlib.contextmanager
-def errors_told():
+def file_errors() -> Iterator[None]:
     """What the file system refuses becomes a DataError that says so; output that nobody reads is no such thing."""
     try:
         yield
@@ -97,12 +117,13 @@ def errors_told():
 
 
 @contextlib.contextmanager
-def locked(folder):
+def locked(folder: str) -> Iterator[None]:
     """Hold folder, made if missing, against another process preparing it; waits for that one to end.
 
-    Raises DataError for what the file system refuses meanwhile.
+    Raises:
+        DataError: what the file system refuses meanwhile.
     """
-    with errors_told():
+    with file_errors():
         os.makedirs(folder, exist_ok=True)
         with _lock(folder):
             yield

@@ -11,14 +11,23 @@ def printable(text: str, longest: int = 120) -> str:
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """`1 image`, `2 images`; plural: where it is not the noun with an s."""
+    """`1 image`, `2 images`.
+
+    Args:
+        count: how many there are.
+        noun: what they are, in the singular.
+        plural: where it is not the noun with an s.
+    """
     return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> Optional[str]:
     """The one of the known names that `word` was meant for, as a typing error; None where none is near enough.
 
-    cutoff: difflib's ratio, 0 to 1: how alike they must be.
+    Args:
+        word: as it was written.
+        known: the names there are.
+        cutoff: difflib's ratio, 0 to 1: how alike they must be.
     """
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return near[0] if near else None

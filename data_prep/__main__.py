@@ -1,4 +1,4 @@
-"""`python -m data_prep mini-pets|pets|voc|coco|check|show`: the command line of data_prep.
+"""`python -m data_prep mini-pets|check|show` and the formats: the command line of data_prep.
 
 Exit codes: 0 done, 2 the arguments make no sense, 3 the data, the disk or the network is not as needed, 130
 stopped by Ctrl-C, 141 stopped because what reads the output (as in `| head`) has ended.
@@ -9,16 +9,17 @@ import contextlib
 import os
 import signal
 import sys
+from typing import List, Optional
 
 from common import files
 from common.errors import DataError
 from data_prep import cli
 
 
-def main(arguments=None):
+def main(arguments: Optional[List[str]] = None) -> int:
     """Run a command; returns its exit code."""
     try:
-        with files.errors_told():
+        with files.file_errors():
             return _run(arguments)
     except DataError as error:
         print(f"{error.what}\n{error.do}", file=sys.stderr)
@@ -56,8 +57,8 @@ def _print_any_name():
 
 
 def _parser():
-    parser = argparse.ArgumentParser(prog="python -m data_prep", description="Pictures and annotations to TFRecords.")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    parser = argparse.ArgumentParser(prog="python -m data_prep", description="Images and annotations to TFRecords.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=cli.LateParser)
     commands.required = True
 
     cli.add(commands)
@@ -77,17 +78,17 @@ def _add_check(commands):
         "--decode",
         default="100",
         metavar="N|all",
-        help="pictures to decode to the last row, spread evenly (default: %(default)s)",
+        help="images to decode to the last row, spread evenly (default: %(default)s)",
     )
     check.add_argument("--json", action="store_true", help="print the report as JSON")
     check.set_defaults(run=_check)
 
 
 def _add_show(commands):
-    show = commands.add_parser("show", help="a contact sheet: pictures with boxes, classes, box sizes")
+    show = commands.add_parser("show", help="a contact sheet: images with boxes, classes, box sizes")
     show.add_argument("path", metavar="PATH", help="a dataset folder, a TFRecord file, or a pattern")
     show.add_argument("--out", metavar="FILE.png", help="the sheet (default: contact-sheet.png beside the data)")
-    show.add_argument("--count", type=int, default=12, metavar="N", help="pictures (default: %(default)s)")
+    show.add_argument("--count", type=int, default=12, metavar="N", help="images (default: %(default)s)")
     show.add_argument("--label-map", metavar="FILE", help="the classes (default: the dataset folder's)")
     show.set_defaults(run=_show)
 

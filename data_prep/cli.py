@@ -1,87 +1,51 @@
-"""The converters' part of the command line: `mini-pets`, `pets`, `voc` and `coco` with their options."""
+"""The converters' part of the command line: `mini-pets` and a sub-command for each of FORMATS."""
 
+import argparse
+import functools
 import os
+from typing import Any, Callable, Optional
 
 from common.errors import UsageError
+from data_prep.formats import FORMATS, Format
 
-_MASKS = ("none", "png", "numerical")
-
-
-def add(commands):
-    """Add a parser for each format to argparse's subparsers; its `run` gives an exit code."""
-    mini = _add(
-        commands, "mini-pets", _mini_pets, "draw and convert the built-in dataset: 3 breeds, about 200 pictures"
-    )
-    _add_output(mini, "data/mini-pets", shards="default: 10")
-
-    pets = _add(commands, "pets", _pets, "convert Oxford-IIIT Pet: 37 breeds, 3,680 pictures")
-    pets.add_argument("--source", metavar="DIR", help="a folder with images/ and annotations/ (default: OUT/raw)")
-    pets.add_argument(
-        "--download",
-        action="store_true",
-        help="fetch the dataset into OUT/raw first (811 MB; goes on where it was cut off)",
-    )
-    pets.add_argument(
-        "--boxes",
-        choices=("faces", "body"),
-        default="faces",
-        help="what the boxes enclose; body takes them from the trimaps (default: faces)",
-    )
-    _add_masks(pets, "with --boxes body: ")
-    _add_split(pets, "upstream is the API's: seed 42, 0.3 validate (default)")
-    _add_limits(pets)
-    _add_output(pets, "data/pets", shards="default: 10")
-
-    voc = _add(commands, "voc", _voc, "convert a Pascal VOC folder, or labelImg's or CVAT's xml beside pictures")
-    voc.add_argument(
-        "--source",
-        required=True,
-        metavar="DIR",
-        help="Annotations/ and JPEGImages/, or pictures and xml anywhere below it",
-    )
-    _add_label_map(voc, "the names in the data, sorted")
-    _add_split(voc, "upstream is ImageSets/Main/train.txt and val.txt (default where they are)")
-    _add_limits(voc)
-    _add_output(voc, None, shards="default: 10, fewer for under 100 pictures in a split")
-
-    coco = _add(commands, "coco", _coco, "convert COCO instances JSON: boxes, polygons, RLE and crowds")
-    coco.add_argument("--source", required=True, metavar="DIR", help="the pictures, anywhere below it")
-    coco.add_argument(
-        "--annotations",
-        nargs="+",
-        default=(),
-        metavar="JSON",
-        help="one file, or train's and val's (default: those in DIR or DIR/annotations)",
-    )
-    _add_masks(coco)
-    _add_label_map(coco, "the categories in the order of their ids")
-    _add_split(coco, "upstream is one JSON for train and one for val (default where there are two)")
-    _add_limits(coco)
-    _add_output(coco, None, shards="default: 10, fewer for under 100 pictures in a split")
+_FEWER_SHARDS = "default: 10, and for data of your own fewer for under 100 images in a split"
 
 
-def _add(commands, name, run, text):
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.set_defaults(run=run)
-    return parser
+class LateParser(argparse.ArgumentParser):
+    """A sub-command's parser that gets its options when it is chosen, as they come with modules that import much.
+
+    late: function(parser) that adds them.
+    """
+
+    late: Optional[Callable[[argparse.ArgumentParser], None]] = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's, which hands the arguments of a sub-command to this."""
+        if self.late is not None:
+            add, self.late = self.late, None
+            add(self)
+        return super().parse_known_args(args, namespace)
 
 
-def _add_masks(parser, when=""):
-    parser.add_argument(
-        "--masks", choices=_MASKS, default="none", help=when + "instance masks as PNGs or as floats (default: none)"
-    )
+def add(commands: Any) -> None:
+    """Adds a parser for each format to argparse's subparsers of LateParser; its `run` gives an exit code."""
+    mini = _add(commands, "mini-pets", "draw and convert the built-in dataset: 3 breeds, about 200 images")
+    mini.set_defaults(run=_mini_pets)
+    _add_output(mini, "data/mini-pets", "default: 10")
+    for each in FORMATS:
+        parser = _add(commands, each.name, each.help)
+        parser.set_defaults(run=_convert, format=each)
+        parser.late = functools.partial(_add_options, each)
 
 
-def _add_label_map(parser, otherwise):
-    parser.add_argument("--label-map", metavar="FILE", help=f"the classes (default: {otherwise})")
+def _add(commands, name, text):
+    return commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
 
 
-def _add_split(parser, upstream):
-    parser.add_argument("--split", choices=("upstream", "random"), help=upstream)
-    parser.add_argument(
-        "--val-fraction", type=float, metavar="SHARE", help="share of a random split that validates (default: 0.3)"
-    )
-    parser.add_argument("--seed", type=int, metavar="N", help="of a random split (default: 42)")
+def _add_options(added, parser):
+    added.add_options(parser)
+    _add_limits(parser)
+    _add_output(parser, f"data/{added.name}" if added.published else None, _FEWER_SHARDS)
 
 
 def _add_limits(parser):
@@ -90,9 +54,9 @@ def _add_limits(parser):
         type=float,
         default=0.02,
         metavar="SHARE",
-        help="share of pictures that may be unusable before the run fails (default: 0.02)",
+        help="share of images that may be unusable before the run fails (default: 0.02)",
     )
-    parser.add_argument("--strict", action="store_true", help="fail if any picture or box cannot be used")
+    parser.add_argument("--strict", action="store_true", help="fail if any image or box cannot be used")
 
 
 def _add_output(parser, default, shards):
@@ -109,79 +73,57 @@ def _add_output(parser, default, shards):
 
 
 def _mini_pets(options):
+    _check_shards(options.shards)
     from data_prep.mini_pets import generate
-    from data_prep.writer import dataset
 
-    generate.prepare(options.out, shards=_shards(options, dataset.SHARDS), workers=options.workers, force=options.force)
+    generate.prepare(options.out, shards=options.shards, workers=options.workers, force=options.force)
     return 0
 
 
-def _pets(options):
+def _convert(options):
+    """Converts what --source names into --out, as options.format does it."""
+    chosen: Format = options.format
+    source = _source(chosen, options)
+    _check_shards(options.shards)
+    _choose_split(options)
+    from data_prep.formats import base
+    from data_prep.writer.dataset import Limits
+
+    name = chosen.name if chosen.published else base.dataset_name(options.out)
+    base.prepare(
+        lambda: chosen.plan(source, name, options),
+        options.out,
+        options.workers,
+        Limits(options.max_skipped, options.strict),
+        options.force,
+    )
+    return 0
+
+
+def _source(chosen, options):
+    """The folder to convert; what is published is downloaded into it where that is asked for."""
+    if not chosen.published:
+        return options.source
     if options.source and options.download:
         raise UsageError(
             "--source and --download exclude each other.",
             "Use --source for a dataset you have, --download for one you do not.",
         )
-    from data_prep.formats import pets
-    from data_prep.writer import dataset
-
     source = options.source or os.path.join(options.out, "raw")
     if options.download:
-        from common import download
-
-        download.fetch_pets(source)
-    pets.prepare(
-        source,
-        options.out,
-        pets.Options(options.boxes, options.masks, _shards(options, dataset.SHARDS), _split(options)),
-        **_common(options),
-    )
-    return 0
+        chosen.fetch(source)
+    return source
 
 
-def _voc(options):
-    from data_prep.formats import voc
-
-    voc.prepare(
-        options.source,
-        options.out,
-        voc.Options(options.label_map, _shards(options), _split(options)),
-        **_common(options),
-    )
-    return 0
+def _check_shards(shards):
+    """--shards is checked here because 0 would mean the default."""
+    if shards is not None and shards < 1:
+        raise UsageError(f"--shards {shards}: shards count from 1.", "Correct --shards.")
 
 
-def _coco(options):
-    if len(options.annotations) > 2:
-        raise UsageError("--annotations takes one JSON, or one for train and one for val.", "Name one or two files.")
-    from data_prep.formats import coco
+def _choose_split(options):
+    """The three options of arguments.add_split become one, for formats that have them."""
+    if hasattr(options, "split"):
+        from data_prep.formats.splits import Choice
 
-    coco.prepare(
-        options.source,
-        options.out,
-        coco.Options(tuple(options.annotations), options.masks, options.label_map, _shards(options), _split(options)),
-        **_common(options),
-    )
-    return 0
-
-
-def _shards(options, default=None):
-    """--shards, checked here because 0 would mean the default."""
-    if options.shards is None:
-        return default
-    if options.shards < 1:
-        raise UsageError(f"--shards {options.shards}: shards count from 1.", "Correct --shards.")
-    return options.shards
-
-
-def _split(options):
-    from data_prep.formats.splits import Choice
-
-    return Choice(options.split, options.val_fraction, options.seed)
-
-
-def _common(options):
-    from data_prep.writer.dataset import Limits
-
-    limits = Limits(options.max_skipped, options.strict)
-    return {"workers": options.workers, "limits": limits, "force": options.force}
+        options.split = Choice(options.split, options.val_fraction, options.seed)

@@ -17,6 +17,6 @@ class LaunchError(Refused):
         return f"{self.what}\n{self.do}"
 
 
-def say(line, end="\n"):
+def say(line: str, end: str = "\n") -> None:
     """Prints one line at once, also into a pipe: what follows is another process writing there."""
     print(line, end=end, flush=True)

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from typing import Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Set, Tuple
 
 from common.commands import COMMANDS
 from common.text import did_you_mean, nearest
@@ -21,7 +22,19 @@ DATASETS = ("mini-pets", "pets")
 NEED_DATA = ("train", "eval")
 
 
-def main(argv, environ):
+def main(argv: List[str], environ: Mapping[str, str]) -> int:
+    """Runs the command that argv begins with.
+
+    Args:
+        argv: the command and its arguments, without the program's name.
+        environ: the user's environment, with what .env adds to it.
+
+    Returns:
+        exit code, where the command did not take this process's place.
+
+    Raises:
+        LaunchError: there is no such command, or it cannot run here.
+    """
     if not argv or argv[0] in ("-h", "--help", "help"):
         say(usage())
         return 0
@@ -32,10 +45,10 @@ def main(argv, environ):
     return run(name, arguments, environ)
 
 
-def setup(arguments, environ):
+def setup(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Prepares the place to run in; with --tests the virtual environment that the tests use. Returns 0."""
     if arguments not in ([], ["--tests"]):
-        what = "setup does not take {}.".format(" ".join(arguments))
-        raise LaunchError(what, "It takes --tests or nothing.", code=2)
+        raise LaunchError(f"setup does not take {' '.join(arguments)}.", "It takes --tests or nothing.", code=2)
     if arguments:
         environment.ensure(ROOT, environ, "test")
         say("The environment of the tests is ready.")
@@ -51,14 +64,9 @@ def setup(arguments, environ):
     return 0
 
 
-def run_on_devices(command, arguments, environ):
+def run_on_devices(command: str, arguments: List[str], environ: Mapping[str, str]) -> int:
     """Runs a command that chooses devices (`train`, `eval`, `preflight`) on those there are."""
-    if arguments:
-        raise LaunchError(
-            "{} takes no arguments, and got {}.".format(command, " ".join(arguments)),
-            f"Settings are variables: make {command} TRAINER=clone",
-            code=2,
-        )
+    _refuse_arguments(command, arguments, f"Settings are variables: make {command} TRAINER=clone")
     # Only converting pets reads it, and compose would refuse to start anything where it names no folder.
     environ = dict(environ, PETS_DIR="")
     gpus = host.count_gpus()
@@ -76,7 +84,8 @@ def run_on_devices(command, arguments, environ):
     return in_environment(environ, ["entrypoint.py", command])
 
 
-def run_without_devices(command, arguments, environ):
+def run_without_devices(command: str, arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Runs a command that needs no GPU, and takes arguments."""
     # Only converting pets reads PETS_DIR, and compose would refuse to start anything where it names no folder.
     environ = dict(environ, PETS_DIR="")
     place = find_place(environ, gpus=None)
@@ -86,7 +95,8 @@ def run_without_devices(command, arguments, environ):
     return in_environment(environ, ["entrypoint.py", command] + arguments)
 
 
-def detect(arguments, environ):
+def detect(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Runs `detect`; a container is shown the folders of its images, its model and --out."""
     environ = dict(environ, PETS_DIR="")
     place = find_place(environ, gpus=None)
     say(place.line)
@@ -96,13 +106,21 @@ def detect(arguments, environ):
     return in_environment(environ, ["entrypoint.py", "detect"] + arguments)
 
 
-def data(arguments, environ):
+def diff(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Runs `diff`; a container is shown the runs that are named, wherever they are."""
+    environ = dict(environ, PETS_DIR="")
+    place = find_place(environ, gpus=None)
+    if place.kind == "docker":
+        arguments, volumes = where.shown(arguments, ROOT)
+        return in_container(environ, ["diff"] + arguments, volumes)
+    return in_environment(environ, ["entrypoint.py", "diff"] + arguments)
+
+
+def data(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Prepares a dataset: the one argument names it."""
     if len(arguments) != 1 or arguments[0] not in DATASETS:
-        raise LaunchError(
-            "data does not know {}.".format(" ".join(arguments) or "which dataset"),
-            "The datasets are {}.".format(" and ".join(DATASETS)),
-            code=2,
-        )
+        unknown = " ".join(arguments) or "which dataset"
+        raise LaunchError(f"data does not know {unknown}.", f"The datasets are {' and '.join(DATASETS)}.", code=2)
     name = arguments[0]
     source = pets_dir(environ) if name == "pets" else None
     place = find_place(environ, gpus=None)
@@ -116,8 +134,8 @@ def data(arguments, environ):
     return in_environment(environ, ["entrypoint.py", "data"] + options)
 
 
-def pets_dir(environ):
-    """The absolute folder that PETS_DIR names, None when it is not set."""
+def pets_dir(environ: Mapping[str, str]) -> Optional[str]:
+    """The absolute folder that PETS_DIR names, None when it is not set. Raises LaunchError: it is no folder."""
     value = environ.get("PETS_DIR")
     if not value:
         return None
@@ -131,7 +149,8 @@ def pets_dir(environ):
     return path
 
 
-def tensorboard(arguments, environ):
+def tensorboard(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Shows the curves of runs/; ends with Ctrl-C."""
     place = find_place(environ, gpus=None)
     say(place.line)
     if place.kind == "docker":
@@ -140,15 +159,17 @@ def tensorboard(arguments, environ):
     return in_environment(environ, command + arguments)
 
 
-def python(arguments, environ):
+def python(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Becomes the virtual environment's Python with these arguments."""
     return in_environment(environ, arguments)
 
 
-def pytest(arguments, environ):
+def pytest(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Becomes pytest with these arguments, in the virtual environment with the packages of the tests."""
     return in_environment(environ, ["-m", "pytest"] + arguments, "test")
 
 
-def lint(arguments, environ):
+def lint(arguments: List[str], environ: Mapping[str, str]) -> int:
     """Runs the checks of launcher/lint.py, all or those named."""
     environment.ensure(ROOT, environ, "lint")
     if environment.minor_version(ROOT) == "3.6":
@@ -157,7 +178,7 @@ def lint(arguments, environ):
     return in_environment(environ, ["-m", "launcher.lint"] + arguments, "lint")
 
 
-def image_tests(arguments, environ):
+def image_tests(arguments: List[str], environ: Mapping[str, str]) -> int:
     """Runs the tests of the image, or says why not; a folder may bring an engine and a base image."""
     image = environ.get("BASE_IMAGE") or host.BASE_IMAGE
     problem = where.docker_problem(host.ask_docker(image), needs_nvidia=False)
@@ -174,21 +195,24 @@ def image_tests(arguments, environ):
     return pytest(["tests/image", "-m", "image"], environ)
 
 
-def write_pin(arguments, environ):
-    if arguments:
-        raise LaunchError(
-            "{} takes no arguments, and got {}.".format("pin-base", " ".join(arguments)),
-            "The image is a variable: make pin-base BASE_IMAGE=NAME:TAG",
-            code=2,
-        )
+def write_pin(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Writes the digest of BASE_IMAGE into .env, and prints what it wrote. Returns 0."""
+    _refuse_arguments("pin-base", arguments, "The image is a variable: make pin-base BASE_IMAGE=NAME:TAG")
     say(pin_base.pin(ROOT, environ.get("BASE_IMAGE") or host.BASE_IMAGE))
     return 0
 
 
+def _refuse_arguments(command, arguments, do):
+    """For commands that take none."""
+    if arguments:
+        raise LaunchError(f"{command} takes no arguments, and got {' '.join(arguments)}.", do, code=2)
+
+
 # Those of the launcher alone, and the two of the project's commands that need more here than to be run.
-OWN = {
+OWN: Dict[str, Tuple[Callable[[List[str], Mapping[str, str]], int], str]] = {
     "setup": (setup, "prepare the place to run in; --tests: the virtual environment that the tests use"),
     "detect": (detect, COMMANDS["detect"].text),
+    "diff": (diff, COMMANDS["diff"].text),
     "data": (data, "prepare the dataset mini-pets or pets (PETS_DIR: a folder with the images)"),
     "tensorboard": (tensorboard, "show the curves of runs/ on 127.0.0.1:6006"),
     "python": (python, "run the virtual environment's Python"),
@@ -202,15 +226,15 @@ OWN = {
 }
 
 
-def usage():
-    texts = dict(
-        {name: command.text for name, command in COMMANDS.items()}, **{name: own[1] for name, own in OWN.items()}
-    )
+def usage() -> str:
+    """What `python3 -m launcher --help` prints."""
+    texts = {name: command.text for name, command in COMMANDS.items()}
+    texts.update((name, text) for name, (_, text) in OWN.items())
     lines = ["usage: python3 -m launcher COMMAND", ""] + [f"  {name:<12} {texts[name]}" for name in sorted(texts)]
     return "\n".join(lines + ["", "RUN_IN=docker or RUN_IN=venv says where; otherwise it is found out."])
 
 
-def run(name, arguments, environ):
+def run(name: str, arguments: List[str], environ: Mapping[str, str]) -> int:
     """Runs a command; returns its exit code, or becomes it."""
     if name in OWN:
         return OWN[name][0](arguments, environ)
@@ -219,18 +243,27 @@ def run(name, arguments, environ):
     return run_without_devices(name, arguments, environ)
 
 
-def find_place(environ, gpus, command=None):
-    """The Place to run `command` in. `gpus`: how many there are, None when the command needs none."""
+def find_place(environ: Mapping[str, str], gpus: Optional[int], command: Optional[str] = None) -> where.Place:
+    """The Place to run a command in.
+
+    Args:
+        environ: the user's environment.
+        gpus: how many there are, None when the command needs none.
+        command: its name; only whether it is `eval` matters.
+
+    Raises:
+        LaunchError: there is nowhere to run, or not where RUN_IN says.
+    """
     image = environ.get("BASE_IMAGE") or host.BASE_IMAGE
 
-    def docker_problem():
-        uses_gpu = bool(gpus) and where.wants_gpu(environ, gpus, command)
+    def docker_problem() -> Optional[str]:
+        uses_gpu = gpus is not None and gpus > 0 and where.wants_gpu(environ, gpus, command)
         needs_nvidia = uses_gpu and not environ.get("DOCKER_RUNTIME")
         # Services that use no GPU start without a runtime.
         runtime = "" if gpus is None else environ.get("DOCKER_RUNTIME") or ""
         return where.docker_problem(host.ask_docker(image), needs_nvidia, runtime)
 
-    def venv_problem():
+    def venv_problem() -> Optional[str]:
         problem = where.platform_problem()
         if problem or environment.is_current(ROOT):
             return problem
@@ -240,8 +273,17 @@ def find_place(environ, gpus, command=None):
     return where.choose(environ.get("RUN_IN"), docker_problem, venv_problem)
 
 
-def in_environment(environ, arguments, extra=None):
-    """Becomes the environment's Python, in the repository's folder."""
+def in_environment(environ: Mapping[str, str], arguments: List[str], extra: Optional[str] = None) -> NoReturn:
+    """Becomes the environment's Python, in the repository's folder.
+
+    Args:
+        environ: the user's environment.
+        arguments: of Python.
+        extra: one of environment.EXTRAS, whose packages have to be there.
+
+    Raises:
+        LaunchError: the environment cannot be made.
+    """
     executable = environment.ensure(ROOT, environ, extra)
     environ = dict(environ)
     if environ.pop("PYTHONPATH", None):
@@ -252,8 +294,17 @@ def in_environment(environ, arguments, extra=None):
     become([executable] + arguments, environ)
 
 
-def in_container(environ, command, options=()):
-    """Builds the image where needed, then becomes `docker compose run` of the service `command[0]`."""
+def in_container(environ: Mapping[str, str], command: List[str], options: Sequence[str] = ()) -> int:
+    """Builds the image where needed, then becomes `docker compose run` of the service `command[0]`.
+
+    Args:
+        environ: the user's environment, with the settings that were decided on.
+        command: the service and its arguments.
+        options: of `docker compose run`, beside those of every command.
+
+    Returns:
+        exit code of making the data, where that failed; else this process is compose.
+    """
     environ = with_clone(environ)
     build_image(environ)
     environ["TFOD_IMAGE_ID"] = host.image_id(IMAGE)
@@ -271,19 +322,24 @@ def in_container(environ, command, options=()):
     become(run + list(options) + command, environ)
 
 
-def nearly_settings(environ):
-    """Variables named almost like a setting, which the container has to see to refuse them (TRAINNER=clone);
-    compose.yaml passes on only those it lists. .env.example lists those of the host too."""
-    known = set()
+def nearly_settings(environ: Mapping[str, str]) -> List[str]:
+    """Variables named almost like a setting, which the container has to see to refuse them (TRAINNER=clone).
+
+    compose.yaml passes on only those it lists. .env.example lists those of the host too.
+    """
+    known: Set[str] = set()
     for name, pattern in (("compose.yaml", r"^ +([A-Z][A-Z_]+):"), (".env.example", r"^#([A-Z][A-Z_]+)=")):
         with open(os.path.join(ROOT, name)) as source:
             known.update(re.findall(pattern, source.read(), flags=re.MULTILINE))
     return [name for name in sorted(environ) if name not in known and nearest(name.upper(), known, cutoff=0.85)]
 
 
-def with_clone(environ):
-    """`environ` with what compose.yaml cannot know: UID and GID, which shells do not export, as results belong to
-    the user; and the commit and the version of this clone, which the image remembers."""
+def with_clone(environ: Mapping[str, str]) -> Dict[str, str]:
+    """`environ` with what compose.yaml cannot know.
+
+    UID and GID, which shells do not export, as results belong to the user; and the commit and the version of this
+    clone, which the image remembers.
+    """
     environ = dict(environ)
     environ.setdefault("CODE_COMMIT", host.commit(ROOT))
     environ["CODE_VERSION"] = __version__
@@ -292,11 +348,14 @@ def with_clone(environ):
     return environ
 
 
-def build_image(environ):
+def build_image(environ: Mapping[str, str]) -> None:
     """`docker compose build`, silent unless it fails: most of the time everything is in the cache.
 
     The image is named after its version too. Not by `tags` in compose.yaml, which would give this name to an image of
     another name as well.
+
+    Raises:
+        LaunchError: it cannot be built; with the last lines of the log.
     """
     path = os.path.join(ROOT, BUILD_LOG)
     say(f"Building the image (a few minutes the first time; details in {BUILD_LOG}).")
@@ -313,12 +372,13 @@ def build_image(environ):
         )
 
 
-def become(argv, environ):
+def become(argv: List[str], environ: Mapping[str, str]) -> NoReturn:
+    """Gives this process's place to another program, found on the PATH."""
     sys.stdout.flush()
     os.execvpe(argv[0], argv, environ)
 
 
-def with_dotenv(environ):
+def with_dotenv(environ: Mapping[str, str]) -> Dict[str, str]:
     """`environ` completed from the file .env, which compose reads too: one file for both places."""
     try:
         with open(os.path.join(ROOT, ".env")) as source:

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import time
-from typing import Mapping, Optional
+from typing import IO, Mapping, Optional, Sequence
 
 from common import files
 from launcher import LaunchError, host, say, where
@@ -37,8 +37,10 @@ def ensure(root: str, environ: Mapping[str, str], extra: Optional[str] = None) -
         root: the repository's folder.
         environ: the user's environment (pip's own variables and configuration stay in force).
         extra: one of EXTRAS, whose packages are installed too. "lint" has none on Python 3.6.
+
     Returns:
         The path of the environment's Python.
+
     Raises:
         LaunchError: code 3, with the last lines of the log when an install step failed.
     """
@@ -148,9 +150,16 @@ def _pip(root, stages, title, locks, minor, *options):
 
 
 class Stages:
-    """Runs install steps: one line each with its seconds on the screen, their own output in the log."""
+    """Runs install steps: one line each with its seconds on the screen, their own output in the log.
 
-    def __init__(self, environ, log, lock, log_name):
+    Args:
+        environ: the user's environment.
+        log: open for bytes, in the environment's folder.
+        lock: the open lock file.
+        log_name: the log's path as people are shown it.
+    """
+
+    def __init__(self, environ: Mapping[str, str], log: IO[bytes], lock: IO[str], log_name: str):
         self.environ = dict(environ)
         # A user's default of `pip install --user` makes no sense in a virtual environment and fails there.
         self.environ["PIP_USER"] = "0"
@@ -163,10 +172,21 @@ class Stages:
         self.log_name = log_name
         self.python = os.path.join(os.path.dirname(log.name), "bin", "python")
 
-    def run(self, title, command, cwd=None, accept=(0,)):
+    def run(self, title: str, command: Sequence[str], cwd: Optional[str] = None, accept: Sequence[int] = (0,)) -> None:
+        """Runs one step.
+
+        Args:
+            title: what people see of it.
+            command: the program and its arguments.
+            cwd: folder to run in; None for this process's.
+            accept: exit codes that are no failure.
+
+        Raises:
+            LaunchError: it failed; with the last lines of the log.
+        """
         say(f"  {title:<28}", end="")
         started = time.time()
-        self.log.write("\n$ {}\n".format(" ".join(command)).encode("utf-8"))
+        self.log.write(f"\n$ {' '.join(command)}\n".encode("utf-8"))
         self.log.flush()
         # The lock's descriptor goes along: a step that outlives a killed launcher still holds the lock, so
         # the next one does not build over it.
@@ -307,7 +327,7 @@ def _check_space(root):
         )
 
 
-def last_lines(path):
+def last_lines(path: str) -> str:
     """The end of a log, indented, for an error message."""
     with open(path, errors="replace") as log:
         lines = [line.rstrip() for line in log if line.strip()]

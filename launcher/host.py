@@ -7,7 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
-from typing import NamedTuple
+from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from launcher import where
 
@@ -40,7 +40,7 @@ print(json.dumps(found))
 class Answer(NamedTuple):
     """A finished command; `code` is None when it is not there or gave no answer in time."""
 
-    code: int
+    code: Optional[int]
     out: str
     err: str
 
@@ -53,7 +53,7 @@ class Interpreter(NamedTuple):
     minor: str
 
 
-def ask(argv, seconds):
+def ask(argv: Sequence[str], seconds: float) -> Answer:
     """Runs a short question and returns its Answer; never raises for what the command does."""
     try:
         process = subprocess.Popen(
@@ -73,8 +73,16 @@ def ask(argv, seconds):
     return Answer(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
-def ask_docker(base_image, seconds=ENGINE_SECS, registry_seconds=REGISTRY_SECS):
-    """Asks engine, compose and base image in that order, and stops at the first that is missing."""
+def ask_docker(
+    base_image: str, seconds: float = ENGINE_SECS, registry_seconds: float = REGISTRY_SECS
+) -> where.DockerAnswer:
+    """Asks engine, compose and base image in that order, and stops at the first that is missing.
+
+    Args:
+        base_image: BASE_IMAGE.
+        seconds: the longest that each question to the engine may take.
+        registry_seconds: the same for the question to the registry.
+    """
     if shutil.which("docker") is None:
         return where.DockerAnswer(why_not="there is no docker command")
     info = ask(["docker", "info", "--format", DOCKER_QUESTIONS], seconds)
@@ -96,12 +104,12 @@ def ask_docker(base_image, seconds=ENGINE_SECS, registry_seconds=REGISTRY_SECS):
     )
 
 
-def image_id(image):
+def image_id(image: str) -> str:
     """The id of an image ("sha256:..."), "" where the engine does not say."""
     return ask(["docker", "image", "inspect", "--format", "{{.Id}}", image], ENGINE_SECS).out.strip()
 
 
-def as_built():
+def as_built() -> List[str]:
     """Options that make `docker compose run` take the image as it was built a moment ago.
 
     compose.yaml asks for a build before each start. Where compose is too old for the option (it is newer than
@@ -111,7 +119,7 @@ def as_built():
     return ["--pull", "never"] if " --pull " in options else []
 
 
-def count_gpus(seconds=ENGINE_SECS):
+def count_gpus(seconds: float = ENGINE_SECS) -> int:
     """The number of NVIDIA GPUs the driver lists; 0 where there is no driver or it does not work."""
     answer = ask(["nvidia-smi", "-L"], seconds)
     if answer.code != 0:
@@ -119,7 +127,7 @@ def count_gpus(seconds=ENGINE_SECS):
     return sum(1 for line in answer.out.splitlines() if line.startswith("GPU "))
 
 
-def gpu_generations(seconds=ENGINE_SECS):
+def gpu_generations(seconds: float = ENGINE_SECS) -> List[Tuple[str, Tuple[int, int]]]:
     """[(name, (major, minor))] of the GPUs, with their compute capability; [] where the driver does not tell."""
     answer = ask(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"], seconds)
     lines = answer.out.splitlines() if answer.code == 0 else []
@@ -127,19 +135,19 @@ def gpu_generations(seconds=ENGINE_SECS):
     return [(each.group(1), (int(each.group(2)), int(each.group(3)))) for each in found if each]
 
 
-def commit(root):
+def commit(root: str) -> str:
     """The commit of a clone, with "-dirty" where files differ from it; "" where git does not say."""
     command = ["git", "-C", root, "describe", "--always", "--dirty", "--abbrev=40", "--exclude", "*"]
     return ask(command, ENGINE_SECS).out.strip()
 
 
-def find_python(environ):
+def find_python(environ: Mapping[str, str]) -> Tuple[Optional[Interpreter], List[str]]:
     """The first CPython 3.7 or 3.6 that runs and can make the environment.
 
     Returns:
-      (Interpreter or None, reasons): the reasons say, a line each, why candidates were passed over.
+        (Interpreter or None, reasons): the reasons say, a line each, why candidates were passed over.
     """
-    reasons = []
+    reasons: List[str] = []
     for path in _candidates(environ):
         found = _examine(path)
         if isinstance(found, Interpreter):
@@ -182,13 +190,13 @@ def _examine(path):
     if not facts["bits64"] or not facts["glibc"]:
         return "is not a 64-bit build for glibc"
     if not facts["venv"]:
-        return "has no venv, ensurepip or ssl module (Debian: python{}-venv)".format(facts["minor"])
+        return f"has no venv, ensurepip or ssl module (Debian: python{facts['minor']}-venv)"
     if not facts["headers"]:
-        return "has no Python.h (Debian: python{}-dev)".format(facts["minor"])
+        return f"has no Python.h (Debian: python{facts['minor']}-dev)"
     return Interpreter(path, facts["version"], facts["minor"])
 
 
-def python_problem(reasons):
+def python_problem(reasons: Sequence[str]) -> str:
     """Half a sentence for a machine on which `find_python` found nothing."""
     problem = "no CPython 3.7 or 3.6 was found on the PATH, under pyenv or through uv"
-    return problem + (" ({})".format("; ".join(reasons)) if reasons else "")
+    return f"{problem} ({'; '.join(reasons)})" if reasons else problem

@@ -30,9 +30,14 @@ def run(root: str, program: str, *arguments: str, text: str = "") -> str:
     Args:
         root: the folder.
         program: its name in .venv/bin.
+        arguments: those of the program.
         text: what it reads from its standard input.
+
     Returns:
         What it wrote where it found something, else "".
+
+    Raises:
+        LaunchError: it is not installed.
     """
     path = os.path.join(os.path.dirname(sys.executable), program)
     if not os.path.exists(path):

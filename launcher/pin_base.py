@@ -43,10 +43,11 @@ class Reference(NamedTuple):
     digest: str
 
 
-def parse(text):
+def parse(text: str) -> Reference:
     """The Reference that a BASE_IMAGE names, read as Docker reads it: without a registry it is Docker Hub's.
 
-    Raises LaunchError: code 2, it is no reference.
+    Raises:
+        LaunchError: code 2, it is no reference.
     """
     found = REFERENCE.match(text)
     if not found:
@@ -64,23 +65,24 @@ def parse(text):
     return Reference(registry, repository, found.group("tag") or "latest", name, found.group("digest") or "")
 
 
-def digest(reference):
+def digest(reference: Reference) -> str:
     """Asks the registry; returns "sha256:…" of the tag's manifest, computed from what it sent.
 
-    Raises LaunchError: code 3, it does not answer, has no such image, wants a login or contradicts itself.
+    Raises:
+        LaunchError: code 3, it does not answer, has no such image, wants a login or contradicts itself.
     """
     # As Docker does: a registry on this machine may speak without TLS.
     host = reference.registry.split(":")[0]
     scheme = "http" if host in ("localhost", "127.0.0.1") else "https"
     url = f"{scheme}://{reference.registry}/v2/{reference.repository}/manifests/{reference.tag}"
     try:
-        body, told = _get(url, {"Accept": KINDS})
+        body, named = _get(url, {"Accept": KINDS})
     except urllib.error.HTTPError as error:
         challenge = error.headers.get("WWW-Authenticate") or ""
         if error.code != 401 or not challenge.lower().startswith("bearer "):
             raise _refused(reference, error.code) from error
         try:
-            body, told = _get(url, {"Accept": KINDS, "Authorization": "Bearer " + _token(challenge)})
+            body, named = _get(url, {"Accept": KINDS, "Authorization": "Bearer " + _token(challenge)})
         except urllib.error.HTTPError as second:
             raise _refused(reference, second.code) from second
         except (OSError, ValueError) as second:
@@ -88,7 +90,7 @@ def digest(reference):
     except (OSError, ValueError) as error:
         raise _silent(reference, error) from error
     computed = "sha256:" + hashlib.sha256(body).hexdigest()
-    if told and told != computed:
+    if named and named != computed:
         raise LaunchError(
             f"{reference.registry} sent something that does not have the digest it names.",
             "Nothing was written; try again, and look for a proxy that changes answers.",
@@ -109,7 +111,8 @@ def _token(challenge):
     """The token for anybody that a registry's challenge says where to get."""
     fields = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
     query = urllib.parse.urlencode({name: fields[name] for name in ("service", "scope") if name in fields})
-    body, _ = _get("{}?{}".format(fields.get("realm", ""), query), {})
+    realm = fields.get("realm", "")
+    body, _ = _get(f"{realm}?{query}", {})
     answer = json.loads(body.decode())
     return answer.get("token") or answer["access_token"]
 
@@ -139,7 +142,7 @@ def _silent(reference, error):
     )
 
 
-def pinned(text, value):
+def pinned(text: str, value: str) -> str:
     """The text of a .env file with BASE_IMAGE as `value`: lines are kept, the last BASE_IMAGE is replaced."""
     lines = text.splitlines()
     at = [number for number, line in enumerate(lines) if re.match(r"\s*(export\s+)?BASE_IMAGE\s*=", line)]
@@ -150,8 +153,12 @@ def pinned(text, value):
     return "\n".join(lines) + "\n"
 
 
-def pin(root, image):
-    """Writes the digest of `image` into root/.env; returns the line to show."""
+def pin(root: str, image: str) -> str:
+    """Writes the digest of `image` into root/.env; returns the line to show.
+
+    Raises:
+        LaunchError: `image` is no reference, or its registry gives no digest.
+    """
     reference = parse(image)
     found = digest(reference)
     value = f"{reference.name}:{reference.tag}@{found}"

@@ -2,15 +2,16 @@
 
 import os
 import platform as this_platform
-from typing import NamedTuple, Optional
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
-from common.text import nearest
+from common.text import counted, nearest
 from launcher import LaunchError
 from tfod_train.devices import gpus
 
 # CUDA of the base images that docs/gpus.md names; what others have shows in the container.
 CUDA_OF_BASE = {"tensorflow/tensorflow:1.15.0-gpu-py3": (10, 0), gpus.NEWER_IMAGE: (12, 1)}
 COMPOSE_NEEDED = (2, 20)
+COMPOSE_NEEDED_TEXT = ".".join(map(str, COMPOSE_NEEDED))
 PLACES = ("docker", "venv")
 
 WAYS_OUT = """\
@@ -29,9 +30,7 @@ DOCKER_CURES = (
     ("no Docker engine", "Start Docker with `sudo systemctl start docker`"),
     (
         "compose",
-        "Install the package docker-compose-plugin, {}.{} or newer (docker-compose v1 will not do)".format(
-            *COMPOSE_NEEDED
-        ),
+        f"Install the package docker-compose-plugin, {COMPOSE_NEEDED_TEXT} or newer (docker-compose v1 will not do)",
     ),
     (
         "nvidia-container-toolkit",
@@ -54,32 +53,33 @@ class DockerAnswer(NamedTuple):
 
     engine: Optional[str] = None
     why_not: str = "no Docker engine answers"
-    runtimes: tuple = ()
-    compose: Optional[tuple] = None
+    runtimes: Tuple[str, ...] = ()
+    compose: Optional[Tuple[int, ...]] = None
     base_image: str = ""
     base_image_found: bool = False
 
 
-def docker_cure(problem):
+def docker_cure(problem: str) -> str:
     """What to do about what docker_problem said."""
     cure = next(cure for word, cure in DOCKER_CURES if word in problem)
     return cure + "; RUN_IN=venv runs without Docker."
 
 
-def docker_problem(answer, needs_nvidia, runtime=""):
+def docker_problem(answer: DockerAnswer, needs_nvidia: bool, runtime: str = "") -> Optional[str]:
     """Why Docker cannot be used, as half a sentence; None when it can.
 
     Args:
-      needs_nvidia: the runtime nvidia is going to be asked for.
-      runtime: DOCKER_RUNTIME, "" when not set.
+        answer: as host.ask_docker returns it.
+        needs_nvidia: the runtime nvidia is going to be asked for.
+        runtime: DOCKER_RUNTIME, "" when not set.
     """
     if answer.engine is None:
         return answer.why_not
-    needed = "{}.{}".format(*COMPOSE_NEEDED)
     if answer.compose is None:
-        return f"Docker has no compose plugin, and {needed} or newer is needed"
+        return f"Docker has no compose plugin, and {COMPOSE_NEEDED_TEXT} or newer is needed"
     if answer.compose < COMPOSE_NEEDED:
-        return f"docker compose is {answer.compose[0]}.{answer.compose[1]}, and {needed} or newer is needed"
+        version = ".".join(map(str, answer.compose))
+        return f"docker compose is {version}, and {COMPOSE_NEEDED_TEXT} or newer is needed"
     if needs_nvidia and "nvidia" not in answer.runtimes:
         return "this machine has a GPU, but Docker has no nvidia runtime (nvidia-container-toolkit)"
     if runtime and runtime not in answer.runtimes:
@@ -89,23 +89,23 @@ def docker_problem(answer, needs_nvidia, runtime=""):
     return None
 
 
-def too_new(generations, image):
+def too_new(generations: Sequence[Tuple[str, Tuple[int, int]]], image: str) -> Optional[Tuple[str, str]]:
     """(what, do) where every GPU is too new for the base image, which is then not worth fetching; else None.
 
     Args:
-      generations: as host.gpu_generations returns them. One GPU that fits may be the one that is chosen.
-      image: BASE_IMAGE, with or without a digest.
+        generations: as host.gpu_generations returns them. One GPU that fits may be the one that is chosen.
+        image: BASE_IMAGE, with or without a digest.
     """
     cuda = CUDA_OF_BASE.get(image.partition("@")[0])
-    said = [gpus.generation(gpus.Gpu("", name, capability), cuda) for name, capability in generations]
-    if not cuda or not said or any(level != "error" for level, _, _ in said):
+    judged = [gpus.generation(gpus.Gpu("", name, capability), cuda) for name, capability in generations]
+    if not cuda or not judged or any(level != "error" for level, _, _ in judged):
         return None
-    _, what, do = said[0]
+    _, what, do = judged[0]
     return what + ".", do
 
 
-def platform_problem(system=None, machine=None, libc=None):
-    """Why no virtual environment can work on this platform; None when it can."""
+def platform_problem(system: Optional[str] = None, machine: Optional[str] = None) -> Optional[str]:
+    """Why no virtual environment can work on this platform, this machine's by default; None when it can."""
     system = system or this_platform.system()
     machine = machine or this_platform.machine()
     if (system, machine) != ("Linux", "x86_64"):
@@ -113,15 +113,18 @@ def platform_problem(system=None, machine=None, libc=None):
     return None
 
 
-def choose(run_in, ask_docker, ask_venv):
+def choose(
+    run_in: Optional[str], ask_docker: Callable[[], Optional[str]], ask_venv: Callable[[], Optional[str]]
+) -> Place:
     """Decides on the Place.
 
     Args:
-      run_in: the variable RUN_IN, None or empty when not set.
-      ask_docker, ask_venv: called only when their answer matters, since asking takes time; each returns None
-        when that place can be used, else half a sentence saying why not.
+        run_in: the variable RUN_IN, None or empty when not set.
+        ask_docker, ask_venv: called only when their answer matters, since asking takes time; each returns None
+            when that place can be used, else half a sentence saying why not.
+
     Raises:
-      LaunchError: code 2 for an unknown RUN_IN, code 3 when the place asked for, or every place, is missing.
+        LaunchError: code 2 for an unknown RUN_IN, code 3 when the place asked for, or every place, is missing.
     """
     if run_in and run_in not in PLACES:
         near = nearest(run_in.lower(), PLACES, cutoff=0.4)
@@ -146,7 +149,7 @@ def choose(run_in, ask_docker, ask_venv):
     raise LaunchError(f"There is nowhere to run: {no_docker}, and {no_venv}.", WAYS_OUT)
 
 
-def wants_gpu(environ, gpus, command):
+def wants_gpu(environ: Mapping[str, str], gpus: int, command: Optional[str]) -> bool:
     """Whether a command will ask for a GPU: the user's DEVICE wins, then the GPUs there are.
 
     Evaluation stays on the CPU unless EVAL_GPUS (or CUDA_VISIBLE_DEVICES) names GPUs: training has them.
@@ -158,23 +161,26 @@ def wants_gpu(environ, gpus, command):
     return gpus > 0
 
 
-def named_gpus(environ, variable):
+def named_gpus(environ: Mapping[str, str], variable: str) -> str:
     """The GPUs a user named for a command, "" for none: from `variable`, else from CUDA_VISIBLE_DEVICES."""
     value = environ.get(variable) or environ.get("CUDA_VISIBLE_DEVICES") or ""
     return "" if value == "none" else value
 
 
-def mounted(arguments, root):
+def mounted(arguments: Sequence[str], root: str) -> Tuple[List[str], List[str]]:
     """The arguments of `detect` with absolute paths, and the options that show a container the same paths.
 
     Args:
-      arguments: as the user wrote them; what is no option's value is an image.
-      root: the folder that relative paths start from.
+        arguments: as the user wrote them; what is no option's value is an image.
+        root: the folder that relative paths start from.
+
     Returns:
-      (arguments, options): the folder of --out is made, by the user who is going to own it.
+        (arguments, options): the folder of --out is made, by the user who is going to own it.
     """
-    read_only, writable, absolute = set(), set(), []
-    option = None
+    read_only: Set[str] = set()
+    writable: Set[str] = set()
+    absolute: List[str] = []
+    option: Optional[str] = None
     for argument in arguments:
         if argument.startswith("--") and "=" not in argument:
             absolute.append(argument)
@@ -196,15 +202,35 @@ def mounted(arguments, root):
     return absolute, [word for volume in volumes for word in ("--volume", volume)]
 
 
-def devices(environ, gpus, command, place):
+def shown(arguments: Sequence[str], root: str) -> Tuple[List[str], List[str]]:
+    """Arguments with absolute paths for what is there, and the options that show a container the same, read-only.
+
+    Args:
+        arguments: as the user wrote them.
+        root: the folder that relative paths start from.
+    """
+    words: List[str] = []
+    folders: Set[str] = set()
+    for argument in arguments:
+        path = os.path.abspath(os.path.join(root, argument))
+        there = bool(argument) and not argument.startswith("-") and os.path.exists(path)
+        words.append(path if there else argument)
+        if there:
+            folders.add(path if os.path.isdir(path) else os.path.dirname(path))
+    return words, [word for folder in sorted(folders) for word in ("--volume", f"{folder}:{folder}:ro")]
+
+
+def devices(environ: Mapping[str, str], gpus: int, command: str, place: str) -> Tuple[Dict[str, str], str]:
     """What to add to the environment of `command` ("train" or "eval") so that it uses the right devices.
 
     Args:
-      environ: the user's environment; what is set there is kept.
-      gpus: number of NVIDIA GPUs on this machine.
-      place: "docker" or "venv". In a container the GPUs are chosen by compose.yaml (TRAIN_GPUS, EVAL_GPUS).
+        environ: the user's environment; what is set there is kept.
+        gpus: number of NVIDIA GPUs on this machine.
+        command: its name.
+        place: "docker" or "venv". In a container the GPUs are chosen by compose.yaml (TRAIN_GPUS, EVAL_GPUS).
+
     Returns:
-      (settings, line): a dict of variables, and a sentence that says what was chosen.
+        (settings, line): a dict of variables, and a sentence that says what was chosen.
     """
     settings = {}
     gpu = wants_gpu(environ, gpus, command)
@@ -227,12 +253,13 @@ def devices(environ, gpus, command, place):
 
 def _device_line(environ, gpus, command, gpu):
     if environ.get("DEVICE"):
-        return "DEVICE={} as set.".format(environ["DEVICE"])
+        return f"DEVICE={environ['DEVICE']} as set."
     if gpu:
-        return "Found {} NVIDIA GPU{}: DEVICE=gpu.".format(gpus, "" if gpus == 1 else "s")
+        return f"Found {counted(gpus, 'NVIDIA GPU')}: DEVICE=gpu."
     if command == "eval":
-        return "Evaluating on the CPU{}.".format("; EVAL_GPUS=0 uses the first GPU" if gpus else "")
+        hint = "; EVAL_GPUS=0 uses the first GPU" if gpus else ""
+        return f"Evaluating on the CPU{hint}."
+    # As the user wrote it: whether it is a number at all is for the settings to say.
     number = environ.get("NUM_GPUS") or "two"
-    return "No NVIDIA GPU found: DEVICE=cpu, training on {} virtual CPU device{}.".format(
-        number, "" if number == "1" else "s"
-    )
+    noun = "virtual CPU device" if number == "1" else "virtual CPU devices"
+    return f"No NVIDIA GPU found: DEVICE=cpu, training on {number} {noun}."

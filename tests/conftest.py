@@ -34,8 +34,10 @@ def pytest_addoption(parser):
 
 @pytest.fixture(scope="session")
 def cpu_secs():
-    """function() -> CPU seconds of all processes that ended so far and were started here: how long they took where
-    nothing else runs. The clock tells of what else runs, too."""
+    """function() -> CPU seconds of all processes that ended so far and were started here.
+
+    That is how long they took where nothing else runs. The clock tells of what else runs, too.
+    """
 
     def used():
         children = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -20,7 +20,8 @@ FLOORS = (
     ("tfod_train.observers",),
     ("tfod_train.run",),
     ("tfod_train.config", "tfod_train.process"),
-    ("tfod_train.devices", "tfod_train.checkpoints", "tfod_train.settings"),
+    ("tfod_train.devices", "tfod_train.checkpoints"),
+    ("tfod_train.settings",),
     ("tfod_train.trainer",),
     ("data_prep", "object_detection_patches"),
     ("common", "tfod_train"),
@@ -151,19 +152,29 @@ def folders() -> Dict[str, int]:
 
 def functions() -> Iterator[Function]:
     for path in modules().values():
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.FunctionDef):
-                yield _function(path, node)
+        yield from _functions_in(path, parsed(path), True)
 
 
-def _function(path: str, node: ast.FunctionDef) -> Function:
+def _functions_in(path: str, parent: ast.AST, public: bool) -> Iterator[Function]:
+    """public: what is directly in `parent` can be used from elsewhere: it is a module or a public class."""
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, ast.FunctionDef):
+            yield _function(path, node, public and not node.name.startswith("_"))
+            yield from _functions_in(path, node, False)
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions_in(path, node, public and not node.name.startswith("_"))
+        else:
+            yield from _functions_in(path, node, public)
+
+
+def _function(path: str, node: ast.FunctionDef, public: bool) -> Function:
     arguments = [one for one in node.args.args + node.args.kwonlyargs if one.arg not in ("self", "cls")]
     last = max(getattr(inner, "lineno", node.lineno) for inner in ast.walk(node))
     return Function(
         f"{path}:{node.lineno} {node.name}",
         last - node.lineno + 1,
         [one.arg for one in arguments],
-        not node.name.startswith("_"),
+        public,
         all(one.annotation for one in arguments) and (node.returns is not None or node.name == "__init__"),
     )
 

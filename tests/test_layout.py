@@ -29,6 +29,10 @@ def test_functions_take_few_arguments_and_are_short():
     assert sorted(one.lines for one in every)[len(every) // 2] <= 10
 
 
+def test_what_others_use_is_annotated():
+    assert [one.where for one in layout.functions() if one.public and not one.annotated] == []
+
+
 def test_a_run_travels_as_one_object():
     assert len(layout.several_parts_of_a_run()) < 10
 

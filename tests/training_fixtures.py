@@ -123,8 +123,10 @@ TINY = {"PIPELINE_CONFIG": TINY_CONFIG, "EVAL_AT_END": "0", "PLUGINS": "tests.en
 
 @pytest.fixture(scope="session")
 def tiny_command(command):
-    """function(name, folder, *arguments, **settings) -> (argv, keyword arguments) for subprocess: `command` with a model
-    of two convolutions."""
+    """function(name, folder, *arguments, **settings) -> (argv, keyword arguments) for subprocess.
+
+    As `command`, with a model of two convolutions.
+    """
 
     def make(name, folder, *arguments, **settings):
         argv, options = command(name, str(folder), **dict(TINY, **settings))
@@ -147,8 +149,10 @@ def tiny(tiny_command):
 
 @pytest.fixture(scope="session")
 def tiny_training(tiny):
-    """function(folder, **settings) -> Run of `entrypoint.py train`, 12 to 17 seconds of one core, most of them
-    TensorFlow's import."""
+    """function(folder, **settings) -> Run of `entrypoint.py train`.
+
+    12 to 17 seconds of one core, most of them TensorFlow's import.
+    """
     return lambda folder, **settings: tiny("train", folder, **settings)
 
 
@@ -200,6 +204,9 @@ def masked(data):
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
 
+FOUR_FLOATS = struct.pack("<4f", 1, 2, 3, 4)
+
+
 @pytest.fixture(scope="session")
 def write_checkpoint():
     """function(prefix, values=b"...") -> writes a checkpoint of one float vector `v` as TensorFlow's saver does."""
@@ -209,7 +216,7 @@ def write_checkpoint():
         content += struct.pack("<II", 0, 1)
         return content + b"\0" + struct.pack("<I", masked(content + b"\0"))
 
-    def write(prefix, values=struct.pack("<4f", 1, 2, 3, 4)):
+    def write(prefix, values=FOUR_FLOATS):
         header = b"\x08\x01"
         entry = (
             b"\x08\x01"

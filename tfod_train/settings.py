@@ -7,12 +7,12 @@ errors. `.env.example` and docs/settings.md are generated from this module (`pyt
 import os
 import re
 from enum import Enum
-from typing import Optional
+from typing import List, Mapping, Optional
 
 from pydantic import BaseModel, Field, ValidationError, validator
 
 from common.errors import Refused
-from common.text import nearest
+from common.text import counted, nearest
 from tfod_train.trainer import TRAINERS
 
 # The choices are those of the list, so that a trainer is written down once.
@@ -57,7 +57,7 @@ class Settings(BaseModel):
     """What the user asked for. Frozen; field names are the variables' names in lower case."""
 
     trainer: Trainer = Field(
-        Trainer.mirrored,
+        Trainer("mirrored"),
         description="`mirrored` (Estimator + MirroredStrategy) or `clone` (in-graph clones, the API's legacy trainer)",
     )
     device: Device = Field(
@@ -213,29 +213,30 @@ ON_THE_HOST = {
 
 
 class SettingsRefused(Refused):
-    """All errors of the environment together; `errors` is a list of sentences."""
+    """All errors of the environment together.
 
-    def __init__(self, errors):
+    Args:
+        errors: a sentence each.
+    """
+
+    def __init__(self, errors: List[str]):
         self.errors = errors
-        count = f"{len(errors)} setting{' is' if len(errors) == 1 else 's are'} refused:"
+        count = counted(len(errors), "setting is", "settings are")
         super(SettingsRefused, self).__init__(
-            "\n  ".join([count] + errors), "The settings are explained in docs/settings.md."
+            "\n  ".join([f"{count} refused:"] + errors), "The settings are explained in docs/settings.md."
         )
 
 
-def names():
+def names() -> List[str]:
     """Names of all variables, in the order of the documentation."""
     return [field.upper() for field in Settings.__fields__]
 
 
-def read(environ=None):
+def read(environ: Optional[Mapping[str, str]] = None) -> Settings:
     """Settings from the environment.
 
     Args:
         environ: mapping of variable names to text; None means os.environ. An empty value counts as not set.
-
-    Returns:
-        Settings.
 
     Raises:
         SettingsRefused: with every error found.
@@ -249,7 +250,7 @@ def read(environ=None):
     except ValidationError as invalid:
         errors += [_explain(error, given) for error in invalid.errors()]
     errors += _contradictions(given)
-    if errors:
+    if settings is None or errors:
         raise SettingsRefused(errors)
     return settings
 
@@ -347,7 +348,7 @@ def _all_settings():
     return rows + [(name, default, "on the host: " + text) for name, (default, text) in ON_THE_HOST.items()]
 
 
-def env_example():
+def env_example() -> str:
     """Text of .env.example: every setting, commented out, with its default."""
     lines = [
         "# Every setting with its default. Copy to .env and change what you need: `docker compose` and `make`",
@@ -360,7 +361,7 @@ def env_example():
     return "\n".join(lines)
 
 
-def markdown():
+def markdown() -> str:
     """Text of docs/settings.md."""
     lines = [
         "# Settings",
@@ -372,13 +373,10 @@ def markdown():
         "|---|---|---|",
     ]
     for name, default, text in _all_settings():
-        lines.append("| `%s` | %s | %s |" % (name, f"`{default}`" if default else "–", text))
-    lines += [
-        "",
-        "Refused by this version, so that nothing is read and ignored: %s."
-        % ", ".join(f"`{name}`" for name in sorted(NOT_SUPPORTED)),
-        "",
-    ]
+        shown = f"`{default}`" if default else "–"
+        lines.append(f"| `{name}` | {shown} | {text} |")
+    refused = ", ".join(f"`{name}`" for name in sorted(NOT_SUPPORTED))
+    lines += ["", f"Refused by this version, so that nothing is read and ignored: {refused}.", ""]
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ class Trainer(NamedTuple):
 
     def load(self) -> Callable[[Any], None]:
         """The function that trains; imports TensorFlow."""
-        return importlib.import_module(self.module).train  # type: ignore
+        return importlib.import_module(self.module).train
 
 
 TRAINERS: Dict[str, Trainer] = {

@@ -1,14 +1,14 @@
 """Which TFRecord files a path means, which split each belongs to, and what the dataset promises about them."""
 
-import difflib
 import fnmatch
 import glob
 import json
 import os
 import re
-from typing import NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from common.errors import DataError, UsageError
+from common.text import nearest
 from data_prep.tfrecord import label_map
 from data_prep.writer.dataset import DATASET_FILE
 
@@ -39,20 +39,27 @@ class Shard(NamedTuple):
 
     path: str
     split: str
-    described: dict
+    described: Dict[str, Any]
 
 
 class Sources(NamedTuple):
     """shards: list of Shard. folder, description: a prepared dataset's, else None. missing: [(set, file name)]."""
 
-    shards: list
+    shards: List[Shard]
     folder: Optional[str]
-    description: Optional[dict]
-    missing: list
+    description: Optional[Dict[str, Any]]
+    missing: List[Tuple[str, str]]
 
 
-def find(paths):
-    """The Sources that paths (folders, files, glob patterns) mean. Raises DataError where there is nothing."""
+def find(paths: Sequence[str]) -> Sources:
+    """The Sources that paths mean.
+
+    Args:
+        paths: folders, files, glob patterns.
+
+    Raises:
+        DataError: there is nothing where one of them points.
+    """
     if len(paths) == 1 and os.path.isdir(paths[0]):
         return _folder(paths[0])
     names = sorted({name for path in paths for name in _expand(path)})
@@ -70,8 +77,8 @@ def _expand(path):
     if glob.has_magic(path):
         raise DataError(f"No file matches {path}.", f"Correct the pattern; {_there(os.path.dirname(path))}")
     folder, name = os.path.split(path)
-    near = difflib.get_close_matches(name, _listed(folder or "."), n=1)
-    do = f"Did you mean {os.path.join(folder, near[0])}?" if near else f"Correct the path; {_there(folder)}"
+    near = nearest(name, _listed(folder or "."))
+    do = f"Did you mean {os.path.join(folder, near)}?" if near else f"Correct the path; {_there(folder)}"
     raise DataError(f"There is no file or folder {path}.", do)
 
 
@@ -136,7 +143,7 @@ def _described_shards(folder, described):
     return shards
 
 
-def split_of(path):
+def split_of(path: str) -> str:
     """The split that a file's name speaks of: train, val or test; else the name without its shard number."""
     name = os.path.basename(path)
     match = _SHARD.match(name)
@@ -150,7 +157,7 @@ def split_of(path):
 
 def _missing(paths):
     """[(set of shards, the name of a missing one)] where names say how many there should be."""
-    sets = {}
+    sets: Dict[Tuple[str, str], Set[int]] = {}
     for path in paths:
         match = _SHARD.match(path)
         if match:
@@ -165,8 +172,12 @@ def _missing(paths):
     ]
 
 
-def read_label_map(path):
-    """The label map that --label-map names. Raises UsageError."""
+def read_label_map(path: str) -> label_map.LabelMap:
+    """The label map that --label-map names.
+
+    Raises:
+        UsageError: it cannot be used.
+    """
     try:
         return label_map.read(path)
     except (ValueError, OSError) as error:
@@ -174,14 +185,18 @@ def read_label_map(path):
         raise UsageError(
             f"The label map {path} cannot be used: {reason}.",
             "Name a text file with items of id and name, such as label_map.pbtxt.",
-        )
+        ) from error
 
 
-def classes(sources, path=None):
-    """The LabelMap at path, else that of the prepared dataset, else None. Raises UsageError for path."""
+def classes(sources: Sources, path: Optional[str] = None) -> Optional[label_map.LabelMap]:
+    """The LabelMap at path, else that of the prepared dataset, else None.
+
+    Raises:
+        UsageError: what path names is no label map.
+    """
     if path is not None:
         return read_label_map(path)
-    if sources.description is None:
+    if sources.folder is None or sources.description is None:
         return None
     try:
         return label_map.read(os.path.join(sources.folder, sources.description["label_map"]))

@@ -1,25 +1,31 @@
 """What a pipeline config file says about the data: classes, the model's input size, boxes and masks."""
 
 import os
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Tuple
 
 from common.errors import DataError, UsageError
+from data_prep.tfrecord.example_rules import Resize
 
 _MASK_TYPES = {0: "numerical", 1: "numerical", 2: "png"}  # object_detection/protos/input_reader.proto
 
 
 class Facts(NamedTuple):
-    """None where the config does not say. resize: as examples.Rules.resize. masks: "png", "numerical" or None."""
+    """None where the config does not say. resize: as example_rules.Rules.resize. masks: "png", "numerical" or None."""
 
     num_classes: Optional[int]
     label_map: Optional[str]
     max_boxes: int
     masks: Optional[str]
-    resize: Optional[object]
+    resize: Optional[Resize]
 
 
-def read(path):
-    """The Facts of a TrainEvalPipelineConfig (text). Raises UsageError, and DataError without the API."""
+def read(path: str) -> Facts:
+    """The Facts of a TrainEvalPipelineConfig (text).
+
+    Raises:
+        UsageError: the file is none.
+        DataError: the API is not there to read it.
+    """
     try:
         from google.protobuf import text_format
         from object_detection.protos import pipeline_pb2
@@ -27,18 +33,18 @@ def read(path):
         raise DataError(
             f"--config needs the Object Detection API ({error}).",
             "Run it with .venv/bin/python after make setup, or give --input-size and --num-classes.",
-        )
+        ) from error
     config = pipeline_pb2.TrainEvalPipelineConfig()
     try:
         with open(path, encoding="utf-8") as file:
             text_format.Merge(file.read(), config)
     except OSError as error:
-        raise UsageError(f"--config {path}: {error.strerror}.", "Name a pipeline config file.")
+        raise UsageError(f"--config {path}: {error.strerror}.", "Name a pipeline config file.") from error
     except (text_format.ParseError, UnicodeDecodeError) as error:
         raise UsageError(
             f"{path} is no pipeline config: {str(error).rstrip('.')}.",
             "Line and column are given before the field; correct it there.",
-        )
+        ) from error
     return _facts(config)
 
 
@@ -67,7 +73,7 @@ def _resizer(image_resizer):
     return (lambda width, height: (width, height)) if kind == "identity_resizer" else None
 
 
-def keep_aspect_ratio(width, height, low, high):
+def keep_aspect_ratio(width: int, height: int, low: int, high: int) -> Tuple[float, float]:
     """(width, height) with the shorter side at low, or the longer one at high where that would be less."""
     scale = min(low / min(width, height), high / max(width, height))
     return width * scale, height * scale

@@ -2,7 +2,7 @@
 
 import collections
 import os
-from typing import NamedTuple, Optional
+from typing import Any, Counter, DefaultDict, Dict, List, NamedTuple, Optional, Tuple
 
 from common.text import printable
 
@@ -20,7 +20,7 @@ class Kind(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where something was found; offset: byte at which the record begins; id: the picture's source_id."""
+    """Where something was found; offset: byte at which the record begins; id: the image's source_id."""
 
     file: Optional[str]
     offset: Optional[int] = None
@@ -91,10 +91,8 @@ KINDS = collections.OrderedDict(
             ),
         ),
         (
-            "no-picture",
-            Kind(
-                ERROR, "A record has no picture (image/encoded).", "Write the picture file's bytes into image/encoded."
-            ),
+            "no-image",
+            Kind(ERROR, "A record has no image (image/encoded).", "Write the image file's bytes into image/encoded."),
         ),
         (
             "list-lengths",
@@ -105,31 +103,28 @@ KINDS = collections.OrderedDict(
             ),
         ),
         (
-            "picture-format",
+            "image-format",
             Kind(
                 ERROR,
-                "A picture is neither JPEG, PNG nor BMP; the API fails on it.",
-                "Convert again with data_prep, which makes JPEGs of all pictures.",
+                "An image is neither JPEG, PNG nor BMP; the API fails on it.",
+                "Convert again with data_prep, which makes JPEGs of all images.",
             ),
         ),
-        (
-            "picture-broken",
-            Kind(ERROR, "A picture cannot be decoded.", "Replace or remove the picture and convert again."),
-        ),
+        ("image-broken", Kind(ERROR, "An image cannot be decoded.", "Replace or remove the image and convert again.")),
         (
             "size-differs",
             Kind(
                 WARNING,
-                "image/width and image/height are not the picture's size.",
+                "image/width and image/height are not the image's size.",
                 "If the boxes were divided by that size they are wrong: convert again with the decoded size.",
             ),
         ),
         (
-            "picture-turned",
+            "image-turned",
             Kind(
                 WARNING,
-                "Exif says to turn the picture, which the API does not do.",
-                "Look at the boxes with `show`; convert again with upright pictures.",
+                "Exif says to turn the image, which the API does not do.",
+                "Look at the boxes with `show`; convert again with upright images.",
             ),
         ),
         (
@@ -140,11 +135,11 @@ KINDS = collections.OrderedDict(
             "box-in-pixels",
             Kind(
                 ERROR,
-                "A box is given in pixels instead of shares of the picture's sides (0 to 1).",
-                "Divide x by the picture's width and y by its height, and convert again.",
+                "A box is given in pixels instead of shares of the image's sides (0 to 1).",
+                "Divide x by the image's width and y by its height, and convert again.",
             ),
         ),
-        ("box-outside", Kind(ERROR, "A box reaches outside of its picture.", _REPAIR_BOXES)),
+        ("box-outside", Kind(ERROR, "A box reaches outside of its image.", _REPAIR_BOXES)),
         (
             "box-inverted",
             Kind(
@@ -187,7 +182,7 @@ KINDS = collections.OrderedDict(
             "no-id",
             Kind(
                 ERROR,
-                "Records have no image/source_id; evaluation takes them for one and the same picture.",
+                "Records have no image/source_id; evaluation takes them for one and the same image.",
                 "Write a unique text, such as the file name, into image/source_id.",
             ),
         ),
@@ -195,7 +190,7 @@ KINDS = collections.OrderedDict(
             "same-id",
             Kind(
                 ERROR,
-                "Pictures of a split share an image/source_id; evaluation counts them as one.",
+                "Images of a split share an image/source_id; evaluation counts them as one.",
                 "Make the ids unique, for instance by the folder's name, and convert again.",
             ),
         ),
@@ -204,22 +199,22 @@ KINDS = collections.OrderedDict(
             Kind(
                 WARNING,
                 "An image/source_id is in more than one split.",
-                "Make sure that these are different pictures, and none is evaluated on after training.",
+                "Make sure that these are different images, and none is evaluated on after training.",
             ),
         ),
         (
-            "picture-in-two-splits",
+            "image-in-two-splits",
             Kind(
                 WARNING,
-                "The same picture is in more than one split.",
+                "The same image is in more than one split.",
                 "Remove it from one: what was trained on proves nothing in evaluation.",
             ),
         ),
         (
-            "same-picture",
+            "same-image",
             Kind(
                 WARNING,
-                "The same picture is in a split more than once.",
+                "The same image is in a split more than once.",
                 "Remove the repetition, unless it is meant to weigh more.",
             ),
         ),
@@ -228,7 +223,7 @@ KINDS = collections.OrderedDict(
             Kind(
                 ERROR,
                 "A record has another number of masks than of boxes.",
-                "Write one mask a box, of the picture's size, and convert again.",
+                "Write one mask a box, of the image's size, and convert again.",
             ),
         ),
         (
@@ -243,8 +238,8 @@ KINDS = collections.OrderedDict(
             "mask-broken",
             Kind(
                 ERROR,
-                "A mask cannot be decoded or is of another size than its picture.",
-                "Draw the mask on the picture as it is stored, and convert again.",
+                "A mask cannot be decoded or is of another size than its image.",
+                "Draw the mask on the image as it is stored, and convert again.",
             ),
         ),
         (
@@ -259,21 +254,21 @@ KINDS = collections.OrderedDict(
             "many-boxes",
             Kind(
                 WARNING,
-                "A picture has more boxes than max_number_of_boxes; the rest is cut off.",
+                "An image has more boxes than max_number_of_boxes; the rest is cut off.",
                 "Set max_number_of_boxes in both input readers to the largest number.",
             ),
         ),
-        ("no-boxes", Kind(ERROR, "No picture has a box.", "Look at how the annotations are read, and convert again.")),
+        ("no-boxes", Kind(ERROR, "No image has a box.", "Look at how the annotations are read, and convert again.")),
         (
             "class-without-box",
-            Kind(WARNING, "A class of the label map has no box.", "Remove the class, or add pictures of it."),
+            Kind(WARNING, "A class of the label map has no box.", "Remove the class, or add images of it."),
         ),
         (
             "small-box",
             Kind(
                 WARNING,
-                "A box is smaller than 8 px once its picture is resized to the model's input.",
-                "Use a larger input size, or cut the pictures into tiles.",
+                "A box is smaller than 8 px once its image is resized to the model's input.",
+                "Use a larger input size, or cut the images into tiles.",
             ),
         ),
     )
@@ -283,31 +278,37 @@ KINDS = collections.OrderedDict(
 class Findings:
     """Counts findings; memory does not grow with their number."""
 
-    def __init__(self):
-        self._counts = collections.Counter()
-        self._places = collections.defaultdict(list)
+    def __init__(self) -> None:
+        self._counts: Counter[str] = collections.Counter()
+        self._places: DefaultDict[str, List[Place]] = collections.defaultdict(list)
 
-    def add(self, kind, place, count=1):
-        """kind: a key of KINDS. count: how many times it occurs at this place."""
+    def add(self, kind: str, place: Place, count: int = 1) -> None:
+        """Count a finding.
+
+        Args:
+            kind: a key of KINDS.
+            place: where it is.
+            count: how many times it occurs at this place.
+        """
         self._counts[kind] += count
         if len(self._places[kind]) < PLACES_KEPT:
             self._places[kind].append(place)
 
-    def count(self, kind):
+    def count(self, kind: str) -> int:
         return self._counts[kind]
 
-    def full(self, kind):
+    def full(self, kind: str) -> bool:
         """No more places of this kind are kept, so that finding out one more would be in vain."""
         return len(self._places[kind]) >= PLACES_KEPT
 
-    def kinds(self, severity):
+    def kinds(self, severity: str) -> List[str]:
         """The kinds found, in the order of KINDS."""
         return [kind for kind in KINDS if self._counts[kind] and KINDS[kind].severity == severity]
 
-    def total(self, severity):
+    def total(self, severity: str) -> int:
         return sum(self._counts[kind] for kind in self.kinds(severity))
 
-    def as_json(self):
+    def as_json(self) -> List[Dict[str, Any]]:
         """A list, errors first, for `check --json`."""
         return [
             {
@@ -325,7 +326,7 @@ class Findings:
             for kind in self.kinds(severity)
         ]
 
-    def rows(self, folder=""):
+    def rows(self, folder: str = "") -> List[Tuple[Kind, int, str]]:
         """[(Kind, count, first places as text)], errors first, for a table; files below folder without it."""
         return [
             (KINDS[kind], self._counts[kind], self._places_text(kind, folder))
@@ -341,12 +342,13 @@ class Findings:
         return "\n".join(lines)
 
 
-def sentence(kind, detail=""):
+def sentence(kind: str, detail: str = "") -> str:
     """What is wrong, with its detail."""
-    return "%s%s." % (KINDS[kind].what.rstrip("."), f" ({detail})" if detail else "")
+    what = KINDS[kind].what.rstrip(".")
+    return f"{what} ({detail})." if detail else f"{what}."
 
 
-def place_text(place, folder=""):
+def place_text(place: Place, folder: str = "") -> str:
     """file @ byte: id: detail, without what is not known; files below folder without it."""
     at = "" if place.offset is None else f" @ byte {place.offset}"
     name = place.file or ""

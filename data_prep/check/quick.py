@@ -1,30 +1,32 @@
 """Is a prepared dataset folder fit for training? The answer before TensorFlow builds anything.
 
-`scan` is the thorough form, for any TFRecords; both judge a record by `examples.problems`.
+`scan` is the thorough form, for any TFRecords; both judge a record by `example_rules.problems`.
 """
 
 import fnmatch
 import json
 import os
+from typing import Any, Dict, List, Optional
 
 from common.errors import DataError
+from common.text import counted
 from data_prep.check.problems import ERROR, KINDS, sentence
 from data_prep.tfrecord import codec, example_rules, label_map
 from data_prep.writer.dataset import DATASET_FILE, FORMAT
 
 
-def quick(dataset_dir):
+def quick(dataset_dir: str) -> List[str]:
     """Return what is wrong with a prepared dataset as a list of sentences; empty when it is fit for training.
 
     Reads dataset.json, the label map, each shard's size and record headers, and its first record.
-    Milliseconds for thousands of pictures; a flipped bit inside a later picture is not found.
+    Milliseconds for thousands of images; a flipped bit inside a later image is not found.
     """
     return _on_description(
         dataset_dir, lambda dataset: _description(dataset_dir, dataset) + _records(dataset_dir, dataset)
     )
 
 
-def description_problems(dataset_dir):
+def description_problems(dataset_dir: str) -> List[str]:
     """The part of `quick` that opens no shard, for `scan`, which reads every record itself."""
     return _on_description(dataset_dir, lambda dataset: _description(dataset_dir, dataset))
 
@@ -47,10 +49,14 @@ def _on_description(dataset_dir, problems_of):
         return [f"{error.filename or path} cannot be read ({error.strerror})."]
 
 
-def complete(dataset_dir, **expected):
-    """The dataset.json of a dataset that `quick` finds fit and that has the expected values, or None.
+def complete(dataset_dir: str, **expected: Any) -> Optional[Dict[str, Any]]:
+    """The dataset.json of a dataset that is fit for training and as expected, or None.
 
     Says so on standard output, because whoever asks will then do nothing.
+
+    Args:
+        dataset_dir: the folder.
+        expected: the values that keys of dataset.json have to have.
     """
     if quick(dataset_dir):
         return None
@@ -58,7 +64,7 @@ def complete(dataset_dir, **expected):
         dataset = json.load(file)
     if any(dataset.get(key) != value for key, value in expected.items()):
         return None
-    counts = [f"{split['examples']} {name} pictures" for name, split in dataset["splits"].items()]
+    counts = [counted(split["examples"], f"{name} image") for name, split in dataset["splits"].items()]
     print(
         f"{dataset_dir} is already complete: {' and '.join(counts)}. Nothing to do (--force converts again).",
         flush=True,

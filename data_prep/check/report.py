@@ -3,13 +3,15 @@
 import json
 import os
 import sys
+from argparse import Namespace
+from typing import Optional, Sequence, TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from common.errors import DataError, UsageError
-from common.text import printable
+from common.text import counted, printable
 from data_prep.check import inputs, model_input, scan
 from data_prep.check.problems import ERROR, WARNING
 
@@ -18,8 +20,13 @@ _COLOURS = {ERROR: "bold red", WARNING: "yellow"}
 _WIDTH_ELSEWHERE = 130
 
 
-def run(options):
-    """Check options.paths as the command line says; returns 0. Raises DataError when anything is an error."""
+def run(options: Namespace) -> int:
+    """Check options.paths as the command line says; returns 0.
+
+    Raises:
+        UsageError: the options make no sense.
+        DataError: anything is an error.
+    """
     scan_options = scan.Options(
         label_map=options.label_map,
         num_classes=options.num_classes,
@@ -42,7 +49,7 @@ def _number_to_decode(text):
     if text == "all":
         return None
     if not text.isdigit():
-        raise UsageError(f"--decode {text} is neither a number nor all.", "Give a number of pictures, or all.")
+        raise UsageError(f"--decode {text} is neither a number nor all.", "Give a number of images, or all.")
     return int(text)
 
 
@@ -52,15 +59,23 @@ def _verdict(report, paths):
     errors, warnings = report.findings.total(ERROR), report.findings.total(WARNING)
     if errors:
         raise DataError(
-            f"{name}: {errors} errors of {len(report.findings.kinds(ERROR))} kinds in {report.records} "
-            "records: not fit for training.",
+            f"{name}: {counted(errors, 'error')} of {counted(len(report.findings.kinds(ERROR)), 'kind')} in "
+            f"{counted(report.records, 'record')}: not fit for training.",
             "Each kind is listed above with its remedy; correct them and check again.",
         )
-    return f"{name} is fit for training: {report.records} records, no errors, {warnings} warnings."
+    return (
+        f"{name} is fit for training: {counted(report.records, 'record')}, no errors, {counted(warnings, 'warning')}."
+    )
 
 
-def print_report(report, paths=(), out=None):
-    """Print the tables of a scan.Report to out (default: standard output). paths: what was checked."""
+def print_report(report: scan.Report, paths: Sequence[str] = (), out: Optional[TextIO] = None) -> None:
+    """Print the tables of a scan.
+
+    Args:
+        report: of scan.scan.
+        paths: what was checked.
+        out: where to, by default standard output.
+    """
     out = out or sys.stdout
     console = Console(file=out, width=None if out.isatty() else _WIDTH_ELSEWHERE, highlight=False)
     console.print(_splits_table(report))
@@ -74,10 +89,10 @@ def print_report(report, paths=(), out=None):
 
 def _splits_table(report):
     table = Table(title="What is there", title_justify="left")
-    for heading in ("split", "files", "records", "boxes", "without a box", "most boxes", "picture sizes"):
-        table.add_column(heading, justify="left" if heading in ("split", "picture sizes") else "right", overflow="fold")
+    for heading in ("split", "files", "records", "boxes", "without a box", "most boxes", "image sizes"):
+        table.add_column(heading, justify="left" if heading in ("split", "image sizes") else "right", overflow="fold")
     for name, split in report.splits.items():
-        sizes = "%d-%d x %d-%d px" % split.sizes if split.sizes else "not stated"
+        sizes = _ranges(split.sizes) if split.sizes else "not stated"
         table.add_row(
             Text(printable(name)),
             *[
@@ -87,6 +102,11 @@ def _splits_table(report):
             + [sizes],
         )
     return table
+
+
+def _ranges(sizes):
+    low_width, high_width, low_height, high_height = sizes
+    return f"{low_width}-{high_width} x {low_height}-{high_height} px"
 
 
 def _folder_of(paths):
@@ -116,11 +136,13 @@ def _lines(report):
     if report.classes:
         counts = list(report.classes.items())
         most, least = counts[0], counts[-1]
-        yield f"{len(counts)} classes with boxes, from {printable(most[0])} ({most[1]}) to {printable(least[0])} ({least[1]})."
-    if report.small:
-        yield "Boxes by their shorter side at the model's input size: %s." % ", ".join(
-            f"{count} under {limit} px" for limit, count in sorted(report.small.items())
+        yield (
+            f"{len(counts)} classes with boxes, from {printable(most[0])} ({most[1]}) to {printable(least[0])} "
+            f"({least[1]})."
         )
-    yield f"{report.decoded} of {report.records} pictures were decoded to the last row."
+    if report.small:
+        under = ", ".join(f"{count} under {limit} px" for limit, count in sorted(report.small.items()))
+        yield f"Boxes by their shorter side at the model's input size: {under}."
+    yield f"{report.decoded} of {report.records} images were decoded to the last row."
     for note in report.notes:
         yield note

@@ -3,11 +3,13 @@
 import collections
 import hashlib
 import os
-from typing import NamedTuple, Optional
+from typing import Any, Counter, Dict, List, NamedTuple, Optional, Tuple
 
+from common import files
 from common.errors import UsageError
 from common.progress import Progress
-from data_prep.check import inputs, quick
+from common.text import counted
+from data_prep.check import inputs, model_input, quick
 from data_prep.check.duplicates import Identities
 from data_prep.check.problems import ERROR, WARNING, Findings, Place
 from data_prep.tfrecord import example_rules, tolerant_reader
@@ -18,24 +20,25 @@ _WORDS = {example_rules.BYTES: "png", example_rules.FLOATS: "numerical", example
 
 
 class Options(NamedTuple):
-    """What the command line says; None where it says nothing. decode: pictures to decode, None for all."""
+    """What the command line says; None where it says nothing. decode: images to decode, None for all."""
 
     label_map: Optional[str] = None
     num_classes: Optional[int] = None
-    config: Optional[object] = None  # data_prep.check.model_input.Facts
-    resize: Optional[object] = None  # as examples.Rules.resize
+    config: Optional[model_input.Facts] = None
+    resize: Optional[example_rules.Resize] = None
     decode: Optional[int] = 100
 
 
-class SplitCount(object):
+class SplitCount:
     """What a split holds."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.files = self.records = self.boxes = self.without_boxes = 0
-        self.sizes = None  # as stated: (smallest width, largest width, smallest height, largest height)
+        # as stated: (smallest width, largest width, smallest height, largest height)
+        self.sizes: Optional[Tuple[int, int, int, int]] = None
         self.most_boxes = 0
 
-    def see_size(self, width, height):
+    def see_size(self, width: int, height: int) -> None:
         low_w, high_w, low_h, high_h = self.sizes or (width, width, height, height)
         self.sizes = (min(low_w, width), max(high_w, width), min(low_h, height), max(high_h, height))
 
@@ -44,21 +47,21 @@ class Report(NamedTuple):
     """What a scan found. splits: {name: SplitCount}; classes: {name: boxes}; small: {limit: boxes under it}."""
 
     findings: Findings
-    splits: dict
-    classes: dict
+    splits: Dict[str, SplitCount]
+    classes: Dict[str, int]
     decoded: int
-    small: dict
-    notes: list
+    small: Dict[int, int]
+    notes: List[str]
 
     @property
-    def records(self):
+    def records(self) -> int:
         return sum(split.records for split in self.splits.values())
 
     @property
-    def fit(self):
+    def fit(self) -> bool:
         return not self.findings.total(ERROR)
 
-    def as_json(self):
+    def as_json(self) -> Dict[str, Any]:
         splits = {
             name: {
                 "files": split.files,
@@ -84,26 +87,34 @@ class Report(NamedTuple):
         }
 
 
-def scan(found, options):
-    """Read everything in found (sources.Sources) and return the Report. Raises UsageError for the options."""
+def scan(found: inputs.Sources, options: Options) -> Report:
+    """Read everything in found and return the Report.
+
+    Args:
+        found: of inputs.find.
+        options: what to look for.
+
+    Raises:
+        UsageError: the options make no sense.
+    """
     return _Scan(found, options).run()
 
 
 class _Scan:
-    def __init__(self, found, options):
+    def __init__(self, found: inputs.Sources, options: Options):
         self._found, self._options = found, options
         self._findings, self._identities = Findings(), Identities()
-        self._splits = collections.OrderedDict()
-        self._classes = collections.Counter()
-        self._ids_of_texts = {}
-        self._small = collections.Counter()
-        self._masks = {}  # kind of masks: [records with boxes, first place]
-        self._notes = []
+        self._splits: Dict[str, SplitCount] = collections.OrderedDict()
+        self._classes: Counter[Any] = collections.Counter()  # by id, or by name without a label map
+        self._ids_of_texts: Dict[str, int] = {}
+        self._small: Counter[int] = collections.Counter()
+        self._masks: Dict[Optional[str], List[Any]] = {}  # kind of masks: [records with boxes, first place]
+        self._notes: List[str] = []
         self._rules = self._make_rules()
 
-    def run(self):
+    def run(self) -> Report:
         self._describe()
-        total = sum(_size(shard.path) for shard in self._found.shards)
+        total = sum(files.size(shard.path) for shard in self._found.shards)
         with Progress("Checking", total, "B", scale=True) as progress:
             for shard in self._found.shards:
                 self._file(shard, progress)
@@ -156,7 +167,7 @@ class _Scan:
         if self._found.folder is not None:
             for problem in quick.description_problems(self._found.folder):
                 self._findings.add("description", Place(self._found.folder, detail=problem))
-        for stem, name in self._found.missing:
+        for _, name in self._found.missing:
             self._findings.add("missing-shard", Place(name))
         classes, num_classes = self._rules.label_map, self._rules.num_classes
         if classes and num_classes is not None and max(classes.names) != num_classes:
@@ -202,7 +213,7 @@ class _Scan:
             records += 1
             split.records += 1
             self._record(shard, split, read)
-        progress.update(max(0, _size(shard.path) - at))
+        progress.update(max(0, files.size(shard.path) - at))
         return records
 
     def _record(self, shard, split, read):
@@ -218,7 +229,7 @@ class _Scan:
         if not identity:
             self._findings.add("no-id", place)
         for problem in example_rules.problems(features, self._rules):
-            self._findings.add(problem.kind, place._replace(detail=problem.detail), problem.count)
+            self._findings.add(problem.kind, place._replace(detail=problem.detail), problem.times)
         self._count(features, split, place)
 
     def _count(self, features, split, place):
@@ -260,7 +271,7 @@ class _Scan:
     def _repetitions(self):
         for what, within, across in (
             ("id", "same-id", "id-in-two-splits"),
-            ("picture", "same-picture", "picture-in-two-splits"),
+            ("image", "same-image", "image-in-two-splits"),
         ):
             for repeated in self._identities.repeated(what):
                 for number in repeated.again:
@@ -271,7 +282,7 @@ class _Scan:
     def _repeated(self, kind, number, first):
         """The record shares something with an earlier one."""
         if self._findings.full(kind):
-            self._findings.add(kind, None)
+            self._findings.add(kind, Place(None))
             return
         path, offset = self._identities.place(number)
         first_path, first_offset = self._identities.place(first)
@@ -287,15 +298,15 @@ class _Scan:
         )
 
     def _decode(self):
-        """Decode a sample of pictures and their masks to the last row; returns how many."""
+        """Decode a sample of images and their masks to the last row; returns how many."""
         numbers = self._identities.sample(self._options.decode)
-        with Progress("Decoding", len(numbers), "pictures") as progress:
+        with Progress("Decoding", len(numbers), "images") as progress:
             for number in numbers:
                 path, offset = self._identities.place(number)
                 features = example_rules.parse(tolerant_reader.read_at(path, offset))
                 place = Place(path, offset, example_rules.text(features, example_rules.SOURCE_ID))
                 for problem in example_rules.decoding_problems(features):
-                    self._findings.add(problem.kind, place._replace(detail=problem.detail), problem.count)
+                    self._findings.add(problem.kind, place._replace(detail=problem.detail), problem.times)
                 progress.update(1)
         return len(numbers)
 
@@ -306,7 +317,7 @@ class _Scan:
             self._findings.add("no-boxes", Place(None, detail=f"{records} records"))
         if len(self._masks) > 1:
             for kind, (count, place) in self._masks.items():
-                self._findings.add("mask-kind", place._replace(detail=f"{_WORDS[kind]} in {count} records"))
+                self._findings.add("mask-kind", place._replace(detail=f"{_WORDS[kind]} in {counted(count, 'record')}"))
         elif self._masks and self._options.config and self._options.config.masks:
             kind = _WORDS[next(iter(self._masks))]
             if kind != self._options.config.masks:
@@ -320,15 +331,15 @@ class _Scan:
                     self._findings.add("class-without-box", Place(None, id=name))
 
 
-def _size(path):
-    try:
-        return os.path.getsize(path)
-    except OSError:
-        return 0
+def input_size(text: str) -> example_rules.Resize:
+    """A function for example_rules.Rules.resize.
 
+    Args:
+        text: "300" or "640x360" (width x height).
 
-def input_size(text):
-    """A function for examples.Rules.resize from "300" or "640x360" (width x height). Raises UsageError."""
+    Raises:
+        UsageError: it is neither.
+    """
     sides = text.lower().split("x")
     if len(sides) > 2 or not all(side.isdigit() and int(side) for side in sides):
         raise UsageError(f"--input-size {text} is no size.", "Give pixels: 300, or 640x360 (width x height).")

@@ -1,6 +1,6 @@
-"""`python -m data_prep show`: reads any TFRecords once, chooses pictures, counts classes and box sizes.
+"""`python -m data_prep show`: reads any TFRecords once, chooses images, counts classes and box sizes.
 
-`contact_sheet` draws what is gathered here.
+`draw` draws what is gathered here.
 """
 
 import collections
@@ -8,6 +8,8 @@ import hashlib
 import heapq
 import math
 import os
+from argparse import Namespace
+from typing import Counter, Dict, List, Optional, Tuple
 
 from common import files
 from common.errors import DataError, UsageError
@@ -15,18 +17,23 @@ from common.progress import Progress
 from data_prep.check import inputs
 from data_prep.contact_sheet.statistics import BINS_PER_OCTAVE, OCTAVES, Gathered, Shown
 from data_prep.tfrecord import example_rules, tolerant_reader
+from data_prep.tfrecord.label_map import LabelMap
 
-PICTURES = 12
-MOST_PICTURES = 200
+IMAGES = 12
+MOST_IMAGES = 200
 _CLASSES_KEPT = 10000
 
 
-def run(options):
-    """Draw the sheet that the command line asks for; returns 0. Raises DataError."""
-    if not 1 <= options.count <= MOST_PICTURES:
+def run(options: Namespace) -> int:
+    """Draw the sheet that the command line asks for; returns 0.
+
+    Raises:
+        UsageError: the options make no sense.
+        DataError: there is no record that can be read.
+    """
+    if not 1 <= options.count <= MOST_IMAGES:
         raise UsageError(
-            f"--count {options.count} is not between 1 and {MOST_PICTURES}.",
-            "Give the number of pictures on the sheet.",
+            f"--count {options.count} is not between 1 and {MOST_IMAGES}.", "Give the number of images on the sheet."
         )
     found = inputs.find([options.path])
     out = options.out or _default_out(options.path)
@@ -42,11 +49,11 @@ def run(options):
 
     title = os.path.basename(os.path.abspath(options.path).rstrip("/")) or options.path
     files.write(out, draw.draw(gathered, title))
-    print(f"{out} shows {len(gathered.pictures)} of {sum(gathered.splits.values())} pictures.")
+    print(f"{out} shows {len(gathered.images)} of {sum(gathered.splits.values())} images.")
     if gathered.unreadable or gathered.odd_boxes:
         print(
             f"{gathered.unreadable} records cannot be read and {gathered.odd_boxes} boxes do not lie in their "
-            f"picture; see which: python -m data_prep check {options.path}"
+            f"image; see which: python -m data_prep check {options.path}"
         )
     lost = draw.not_shown(gathered)
     if lost:
@@ -63,13 +70,20 @@ def _default_out(path):
     return os.path.join(folder, "contact-sheet.png")
 
 
-def gather(found, count, label_map=None):
-    """Read everything in found (sources.Sources) and return the Gathered, with count pictures or all there are.
+def gather(found: inputs.Sources, count: int, label_map: Optional[LabelMap] = None) -> Gathered:
+    """Read everything in found once.
 
-    Which pictures does not depend on the order of files or records: of each class those whose ids have the
+    Which images are shown does not depend on the order of files or records: of each class those whose ids have the
     smallest hashes, one class after the other, the most frequent first.
+
+    Args:
+        found: of inputs.find.
+        count: how many images, if there are so many.
+        label_map: of the classes, None for the names in the records.
     """
-    classes, splits, chosen = collections.Counter(), collections.OrderedDict(), {}
+    classes: Counter[Tuple[str, str]] = collections.Counter()
+    splits: Dict[str, int] = collections.OrderedDict()
+    chosen: Dict[str, List[Tuple[int, str, int]]] = {}
     bins = OCTAVES * BINS_PER_OCTAVE
     sizes = [[0] * bins for _ in range(bins)]
     boxes = unreadable = odd = 0
@@ -78,7 +92,7 @@ def gather(found, count, label_map=None):
         for shard in found.shards:
             for read in tolerant_reader.scan(shard.path):
                 features = _features(read)
-                if features is None:
+                if features is None or read.payload is None:
                     unreadable += 1
                     continue
                 progress.update(len(read.payload))
@@ -91,14 +105,14 @@ def gather(found, count, label_map=None):
                 boxes += len(found_boxes)
                 odd += sum(not _bin(box, sizes) for box in found_boxes)
                 _choose(chosen, count, features, names, shard.path, read.offset)
-    totals = collections.Counter()
+    totals: Counter[str] = collections.Counter()
     for (name, _), number in classes.items():
         totals[name] += number
-    pictures = [
+    images = [
         _shown(example_rules.parse(tolerant_reader.read_at(path, offset)), label_map)
         for path, offset in _round_robin(chosen, totals, count)
     ]
-    return Gathered(pictures, dict(classes), sizes, splits, boxes, unreadable, odd)
+    return Gathered(images, dict(classes), sizes, splits, boxes, unreadable, odd)
 
 
 def _features(read):
@@ -124,7 +138,7 @@ def _names(features, label_map):
 
 
 def _bin(box, sizes):
-    """Count the box by its sides; False if it is none that lies in a picture."""
+    """Count the box by its sides; False if it is none that lies in an image."""
     if not all(map(math.isfinite, box)) or min(box) < -1e-6 or max(box) > 1 + 1e-6:
         return False
     width, height = box[2] - box[0], box[3] - box[1]
@@ -138,7 +152,7 @@ def _bin(box, sizes):
 
 
 def _choose(chosen, count, features, names, path, offset):
-    """Keep, for each class in the picture, the count places with the smallest hashes."""
+    """Keep, for each class in the image, the count places with the smallest hashes."""
     identity = example_rules.text(features, example_rules.SOURCE_ID) or f"{os.path.basename(path)} {offset}"
     rank = int.from_bytes(hashlib.blake2b(identity.encode("utf-8"), digest_size=8).digest(), "big")
     for name in set(names) or {""}:
@@ -157,7 +171,7 @@ def _round_robin(chosen, totals, count):
         sorted(chosen[name], key=lambda item: (-item[0], item[1:]))
         for name in sorted(chosen, key=lambda name: (-totals[name], name))
     ]
-    places = []
+    places: List[Tuple[str, int]] = []
     while len(places) < count and any(queues):
         for queue in queues:
             while queue:

@@ -1,16 +1,17 @@
-"""The sheet that `show` makes: pictures with boxes, names and masks, a class histogram, a plot of box sizes."""
+"""The sheet that `show` makes: images with boxes, names and masks, a class histogram, a plot of box sizes."""
 
 import functools
 import io
 import math
 import textwrap
 import warnings
+from typing import Dict, List
 
 import numpy
 
 from common.text import printable
-from data_prep.contact_sheet.statistics import BINS_PER_OCTAVE, OCTAVES
-from data_prep.tfrecord import example_rules
+from data_prep.contact_sheet.statistics import BINS_PER_OCTAVE, OCTAVES, Gathered
+from data_prep.wording import first_line, size_text
 
 # Dark enough for white names, and far apart; from the 13th class on they repeat.
 COLOURS = (
@@ -33,14 +34,19 @@ _BARS = 30
 _LONGEST_NAME = 28
 _CAPTION_INCHES = 0.32
 _TITLE_INCHES = 0.5
-_GAP_INCHES = 0.85  # between the pictures and the plots below them, and under these
-# More boxes than this are drawn thin, and only those named that are wider than this share of the picture.
+_GAP_INCHES = 0.85  # between the images and the plots below them, and under these
+# More boxes than this are drawn thin, and only those named that are wider than this share of the image.
 _CROWDED, _CROWDED_NAME = 12, 0.15
 _SHARES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 
 
-def draw(gathered, title):
-    """PNG bytes of the sheet of a show.Gathered."""
+def draw(gathered: Gathered, title: str) -> bytes:
+    """PNG bytes of the sheet.
+
+    Args:
+        gathered: what it shows.
+        title: what the data is called.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -48,13 +54,13 @@ def draw(gathered, title):
 
     totals = _totals(gathered.classes)
     colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(totals)}
-    columns = _columns(len(gathered.pictures))
-    rows = -(-len(gathered.pictures) // columns)
+    columns = _columns(len(gathered.images))
+    rows = -(-len(gathered.images) // columns)
     cell = _WIDTH_INCHES / columns
     plots = max(3.6, 0.21 * min(len(totals), _BARS + 1) + 0.6)
-    row_inches = cell * _tallest(gathered.pictures) + _CAPTION_INCHES
-    pictures_inches = rows * row_inches
-    height = _TITLE_INCHES + pictures_inches + plots + 2 * _GAP_INCHES
+    row_inches = cell * _tallest(gathered.images) + _CAPTION_INCHES
+    images_inches = rows * row_inches
+    height = _TITLE_INCHES + images_inches + plots + 2 * _GAP_INCHES
     figure = pyplot.figure(figsize=(_WIDTH_INCHES, height), dpi=_DPI)
     try:
         figure.text(
@@ -65,42 +71,45 @@ def draw(gathered, title):
             va="center",
             **_font(title, 13),
         )
-        for index, picture in enumerate(gathered.pictures):
-            row, column = divmod(index, columns)
-            top = _TITLE_INCHES + row * row_inches
-            axis = figure.add_axes(
-                (
-                    (column + 0.02) / columns,
-                    1 - (top + row_inches - _CAPTION_INCHES) / height,
-                    0.96 / columns,
-                    (row_inches - _CAPTION_INCHES - 0.04) / height,
-                )
-            )
-            _draw_picture(axis, picture, colours, cell)
+        for index, image in enumerate(gathered.images):
+            place = _place(divmod(index, columns), columns, row_inches, height)
+            _draw_image(figure.add_axes(place), image, colours, cell)
         bottom = _GAP_INCHES / height
         _draw_classes(figure.add_axes((0.2, bottom, 0.3, plots / height)), gathered, totals, colours)
         _draw_sizes(figure.add_axes((0.6, bottom, 0.36, plots / height)), gathered)
         png = io.BytesIO()
-        # Without the version of matplotlib, which changes no picture.
+        # Without the version of matplotlib, which changes no image.
         figure.savefig(png, format="png", metadata={"Software": None})
         return png.getvalue()
     finally:
         pyplot.close(figure)
 
 
+def _place(row_and_column, columns, row_inches, height):
+    """Where an image lies on the sheet, as matplotlib's (left, bottom, width, height) in shares of it."""
+    row, column = row_and_column
+    top = _TITLE_INCHES + row * row_inches
+    return (
+        (column + 0.02) / columns,
+        1 - (top + row_inches - _CAPTION_INCHES) / height,
+        0.96 / columns,
+        (row_inches - _CAPTION_INCHES - 0.04) / height,
+    )
+
+
 def _columns(count):
     return 4 if count <= 16 else 6 if count <= 48 else 8
 
 
-def _tallest(pictures):
-    """Height of a row of pictures by the cells' width: so that an ordinary portrait loses little room."""
-    ratios = sorted(picture.size[1] / picture.size[0] for picture in pictures if picture.size and min(picture.size) > 0)
+def _tallest(images):
+    """Height of a row of images by the cells' width: so that an ordinary portrait loses little room."""
+    ratios = sorted(image.size[1] / image.size[0] for image in images if image.size and min(image.size) > 0)
     return min(max(ratios[len(ratios) // 2] if ratios else 0.75, 0.6), 1.2)
 
 
 def _totals(classes):
     """{name: boxes}, the most frequent first."""
-    totals = {}
+    totals: Dict[str, int] = {}
     for (name, _), count in classes.items():
         totals[name] = totals.get(name, 0) + count
     return dict(sorted(totals.items(), key=lambda item: (-item[1], item[0])))
@@ -110,44 +119,44 @@ def _headline(gathered, title):
     counts = [f"{format(count, ',')} {printable(split)}" for split, count in gathered.splits.items()]
     more = ", ..." if len(counts) > 4 else ""
     return (
-        f"{legible(title, 60)}: {format(sum(gathered.splits.values()), ',')} pictures ({', '.join(counts[:4]) + more}), "
+        f"{legible(title, 60)}: {format(sum(gathered.splits.values()), ',')} images ({', '.join(counts[:4]) + more}), "
         f"{format(gathered.boxes, ',')} boxes"
     )
 
 
-def _draw_picture(axis, picture, colours, cell):
+def _draw_image(axis, image, colours, cell):
     axis.set_xticks([])
     axis.set_yticks([])
     for spine in axis.spines.values():
         spine.set_visible(False)
-    size_text, image = "", None
+    size_shown = ""
     try:
-        image, (width, height) = _image(picture.encoded, int(2 * cell * _DPI))
-        size_text = f"{width}x{height}"
-        axis.imshow(image, extent=(0, width, height, 0), interpolation="bicubic")
+        pixels, (width, height) = _pixels(image.encoded, int(2 * cell * _DPI))
+        size_shown = size_text((width, height))
+        axis.imshow(pixels, extent=(0, width, height, 0), interpolation="bicubic")
         axis.set_xlim(0, width)
         axis.set_ylim(height, 0)
-        outside = _draw_objects(axis, picture, colours, width, height, small=cell < 3)
-        size_text += f", {outside} outside" if outside else ""
+        outside = _draw_objects(axis, image, colours, width, height, small=cell < 3)
+        size_shown += f", {outside} outside" if outside else ""
     except ValueError as reason:
         axis.set_facecolor("#dddddd")
         words = textwrap.fill(f"cannot be decoded: {legible(str(reason), 100)}", int(cell * 11))
         axis.text(0.5, 0.5, words, ha="center", va="center", transform=axis.transAxes, fontsize=8)
-    name = legible(picture.source_id or "(no source_id)", int(cell * 8))
+    name = legible(image.source_id or "(no source_id)", int(cell * 8))
     axis.text(
         0.5,
         -0.02,
-        f"{name}   {size_text}",
+        f"{name}   {size_shown}",
         ha="center",
         va="top",
         transform=axis.transAxes,
         color="#333333",
-        **_font(picture.source_id, 8),
+        **_font(image.source_id, 8),
     )
 
 
-def _image(encoded, longest):
-    """(RGB array no longer than longest pixels, (width, height) of the picture itself). Raises ValueError."""
+def _pixels(encoded, longest):
+    """(RGB array no longer than longest pixels, (width, height) of the image itself). Raises ValueError."""
     from PIL import Image
 
     try:
@@ -161,20 +170,20 @@ def _image(encoded, longest):
             return numpy.asarray(image), size
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError(example_rules.first_line(error) if encoded else "there is no picture")
+        raise ValueError(first_line(error, "it is no image") if encoded else "there is no image") from error
 
 
-def _draw_objects(axis, picture, colours, width, height, small):
-    """Masks below, boxes above, names on top; returns how many boxes do not lie in the picture."""
+def _draw_objects(axis, image, colours, width, height, small):
+    """Masks below, boxes above, names on top; returns how many boxes do not lie in the image."""
     from matplotlib import patheffects
     from matplotlib.patches import Rectangle
 
-    crowded = len(picture.boxes) > _CROWDED
-    for mask, name in zip(picture.masks, picture.names):
-        _draw_mask(axis, mask, colours.get(name, COLOURS[-1]), picture.size, width, height)
+    crowded = len(image.boxes) > _CROWDED
+    for mask, name in zip(image.masks, image.names):
+        _draw_mask(axis, mask, colours.get(name, COLOURS[-1]), image.size, width, height)
     outside = 0
     labels = []
-    for (xmin, ymin, xmax, ymax), name in _largest_first(picture):
+    for (xmin, ymin, xmax, ymax), name in _largest_first(image):
         if not all(map(math.isfinite, (xmin, ymin, xmax, ymax))) or not _inside((xmin, ymin, xmax, ymax)):
             outside += 1
             continue
@@ -206,15 +215,18 @@ def _draw_objects(axis, picture, colours, width, height, small):
     return outside
 
 
-def _largest_first(picture):
+def _largest_first(image):
     """[(box, name)], so that small boxes are not covered."""
-    return sorted(
-        zip(picture.boxes, picture.names), key=lambda pair: -(pair[0][2] - pair[0][0]) * (pair[0][3] - pair[0][1])
-    )
+    return sorted(zip(image.boxes, image.names), key=lambda pair: -_area(pair[0]))
+
+
+def _area(box):
+    xmin, ymin, xmax, ymax = box
+    return (xmax - xmin) * (ymax - ymin)
 
 
 def _inside(box):
-    return box[0] < 1 and box[1] < 1 and box[2] > 0 and box[3] > 0 and max(map(abs, box)) <= 2
+    return box[0] < 1 and box[1] < 1 and box[2] > 0 and box[3] > 0 and max(abs(side) for side in box) <= 2
 
 
 def _draw_mask(axis, mask, colour, stated, width, height):
@@ -277,7 +289,7 @@ def _draw_classes(axis, gathered, totals, colours):
 
 
 def _draw_sizes(axis, gathered):
-    """How many boxes are how wide and high, as shares of the picture's sides, on logarithmic scales."""
+    """How many boxes are how wide and high, as shares of the image's sides, on logarithmic scales."""
     counts = numpy.array(gathered.sizes, dtype=float)
     counts[counts == 0] = numpy.nan
     filled = numpy.argwhere(~numpy.isnan(counts))
@@ -298,8 +310,8 @@ def _draw_sizes(axis, gathered):
         set_limits(low, 1)
     axis.minorticks_off()
     axis.plot((low, 1), (low, 1), color="#bbbbbb", linewidth=0.8, zorder=0)
-    axis.set_xlabel("width, of the picture's width", fontsize=9)
-    axis.set_ylabel("height, of the picture's height", fontsize=9)
+    axis.set_xlabel("width, of the image's width", fontsize=9)
+    axis.set_ylabel("height, of the image's height", fontsize=9)
     axis.set_title(f"Sizes of {format(int(numpy.nansum(counts)), ',')} boxes", fontsize=11)
     bar = axis.figure.colorbar(mesh, ax=axis, fraction=0.045, pad=0.02)
     bar.ax.tick_params(labelsize=8)
@@ -308,7 +320,7 @@ def _draw_sizes(axis, gathered):
     bar.set_label("boxes", fontsize=9)
 
 
-def legible(text, longest):
+def legible(text: str, longest: int) -> str:
     """Text as one line no longer than longest, shortened in the middle; escapes for what no font here can show.
 
     A $ would start a formula.
@@ -330,9 +342,9 @@ def _font(text, size):
     return {"fontproperties": FontProperties(fname=path, size=size)} if path else {"fontsize": size}
 
 
-def not_shown(gathered):
+def not_shown(gathered: Gathered) -> List[str]:
     """The class names and ids of the sheet that no font here can show, sorted."""
-    texts = {name for name, _ in gathered.classes} | {picture.source_id for picture in gathered.pictures}
+    texts = {name for name, _ in gathered.classes} | {image.source_id for image in gathered.images}
     return sorted(text for text in texts if _font_file(frozenset(printable(text, longest=10000))) is None)
 
 

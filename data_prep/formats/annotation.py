@@ -1,7 +1,7 @@
 """What every annotation format is read into, and Pascal VOC's xml, which labelImg, CVAT and the pets use too."""
 
 import math
-from typing import NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from lxml import etree
 
@@ -13,9 +13,9 @@ _PARSER = etree.XMLParser(resolve_entities=False, no_network=True, remove_commen
 
 
 class Object(NamedTuple):
-    """One object of a picture; the box is None if the annotation gives none that can be read.
+    """One object of an image; the box is None if the annotation gives none that can be read.
 
-    mask: a function without arguments that gives a boolean array as large as the annotated picture (masks.py), and
+    mask: a function without arguments that gives a boolean array as large as the annotated image (masks.py), and
     raises ValueError if the annotation's mask is broken. crowd, area: as in COCO.
     """
 
@@ -24,7 +24,7 @@ class Object(NamedTuple):
     difficult: int = 0
     truncated: int = 0
     pose: str = ""
-    mask: object = None
+    mask: Optional[Callable[[], Any]] = None
     crowd: int = 0
     area: float = 0.0
 
@@ -34,12 +34,16 @@ class Annotation(NamedTuple):
 
     width: int
     height: int
-    objects: list
+    objects: List[Object]
     filename: str = ""
 
 
-def read_xml(path):
-    """The Annotation in a Pascal VOC xml. Raises ValueError, with the reason as its text, if it is none."""
+def read_xml(path: str) -> Annotation:
+    """The Annotation in a Pascal VOC xml.
+
+    Raises:
+        ValueError: it is none; the text says why.
+    """
     root = parse_xml(path)
     if root.tag != "annotation":
         raise ValueError(f"the xml holds <{root.tag}> instead of <annotation>")
@@ -63,20 +67,24 @@ def _object(node):
 
 def _texts(node):
     """{tag: text} of an element's children, of the first of each, faster than a search for each tag."""
-    found = {}
+    found: Dict[str, str] = {}
     for child in () if node is None else node:
         found.setdefault(child.tag, child.text or "")
     return found
 
 
-def parse_xml(path):
-    """The root element. Raises ValueError, with the reason as its text, if the file is no xml or not readable."""
+def parse_xml(path: str) -> Any:
+    """The root element of an xml file.
+
+    Raises:
+        ValueError: it is no xml or cannot be read; the text says why.
+    """
     try:
         return etree.fromstring(files.read(path), _PARSER)
     except etree.XMLSyntaxError as error:
-        raise ValueError(f"the xml cannot be read ({error})")
+        raise ValueError(f"the xml cannot be read ({error})") from error
     except OSError as error:
-        raise ValueError(f"the xml cannot be read ({error.strerror})")
+        raise ValueError(f"the xml cannot be read ({error.strerror})") from error
 
 
 def _box(texts):
@@ -86,7 +94,7 @@ def _box(texts):
         return None
 
 
-def whole(value):
+def whole(value: Any) -> int:
     """A number between 0 and 2**31 - 1 from what an annotation holds, 0 for anything else."""
     try:
         value = float(value)

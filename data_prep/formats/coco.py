@@ -11,16 +11,16 @@ import importlib
 import json
 import math
 import os
-from typing import NamedTuple, Optional
+from argparse import ArgumentParser
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
-from common.errors import DataError
+from common.errors import DataError, UsageError
 from data_prep.formats import annotation as annotations
-from data_prep.formats import base
+from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
-from data_prep.formats.base import dataset_name
+from data_prep.formats.class_names import ids_of, refuse_unknown
 from data_prep.formats.class_names import read as read_label_map
-from data_prep.formats.class_names import refuse_unknown
-from data_prep.formats.image_index import PictureIndex, is_text
+from data_prep.formats.image_index import ImageIndex, fingerprint_of, is_text
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
 from data_prep.images.boxes import Box
@@ -30,18 +30,18 @@ _CONVERTER_VERSION = 1
 _PREFIX = "coco"
 _KEYS = ("images", "annotations", "categories")
 _OTHER_JSON = ("captions", "person_keypoints", "image_info", "stuff")  # what COCO's own archives hold beside them
-# pycocotools draws each edge of a polygon point by point, which far outside of a picture takes memory without end.
+# pycocotools draws each edge of a polygon point by point, which far outside of an image takes memory without end.
 _FARTHEST_PIXEL = 100000.0
 
 
 class Options(NamedTuple):
     """annotations: paths of one JSON, or of those of train and val; () to look for them.
 
-    masks: one of features.MASKS. label_map: a file, or None for the categories of the data. shards: None for
+    masks: one of arguments.MASKS. label_map: a file, or None for the categories of the data. shards: None for
     dataset.shards_for.
     """
 
-    annotations: tuple = ()
+    annotations: Sequence[str] = ()
     masks: str = "none"
     label_map: Optional[str] = None
     shards: Optional[int] = None
@@ -49,30 +49,43 @@ class Options(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A picture: the dict in "images" and the dicts in "annotations" that belong to it."""
+    """An image: the dict in "images" and the dicts in "annotations" that belong to it."""
 
-    image: dict
-    annotations: list
+    image: Dict[str, Any]
+    annotations: List[Dict[str, Any]]
 
 
-def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
-    """Convert source_dir into a prepared dataset in out_dir; return its dataset.json.
-
-    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
-    """
-    return base.prepare(lambda: plan(source_dir, dataset_name(out_dir), options), out_dir, workers, limits, force)
+def add_options(parser: ArgumentParser) -> None:
+    """Adds the options of `python -m data_prep coco`."""
+    arguments.add_source(parser, "the images, anywhere below it")
+    parser.add_argument(
+        "--annotations",
+        nargs="+",
+        default=(),
+        metavar="JSON",
+        help="one file, or train's and val's (default: those in DIR or DIR/annotations)",
+    )
+    arguments.add_masks(parser)
+    arguments.add_label_map(parser, "the categories in the order of their ids")
+    arguments.add_split(parser, "upstream is one JSON for train and one for val (default where there are two)")
 
 
 class Converter:
-    """Turn a picture's id into an Outcome."""
+    """Turn an image's id into an Outcome."""
 
-    def __init__(self, entries, category_names, index, recipe):
+    def __init__(
+        self,
+        entries: Dict[str, Entry],
+        category_names: Dict[int, str],
+        index: ImageIndex,
+        recipe: example_features.Recipe,
+    ):
         self._entries = entries
         self._category_names = category_names
         self._index = index
         self._recipe = recipe
 
-    def __call__(self, image_id):
+    def __call__(self, image_id: str) -> dataset.Outcome:
         image, found = self._entries[image_id]
         try:
             annotation = Annotation(
@@ -80,7 +93,7 @@ class Converter:
                 annotations.whole(image.get("height")),
                 [_object(item, image, self._category_names) for item in found],
             )
-            name = find_picture(self._index, image)
+            name = find_image(self._index, image)
             data = example_features.read_file(os.path.join(self._index.root, name))
             outcome = example_features.convert(
                 example_features.Source(image["file_name"], image_id, data), annotation, self._recipe
@@ -90,8 +103,13 @@ class Converter:
         return outcome._replace(file=image["file_name"])
 
 
-def plan(source_dir, name, options=Options()):
-    """The dataset.Plan of converting source_dir. Raises DataError for no such JSON, or for unknown classes."""
+def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
+    """The Plan of converting source_dir into a dataset called name.
+
+    Raises:
+        UsageError: the options make no sense.
+        DataError: there is no such JSON, or it has unknown classes.
+    """
     paths = _find_json(source_dir, options.annotations)
     digest = hashlib.sha256()
     contents = [_read(path, digest) for path in paths]
@@ -101,33 +119,22 @@ def plan(source_dir, name, options=Options()):
     classes = _classes(category_names, entries, options.label_map, source_dir)
     if options.masks != "none":
         importlib.import_module("data_prep.images.masks")  # here, so that the processes that convert share one numpy
-    index = PictureIndex(source_dir)
-    digest.update(
-        "".join(f"{image_id} {_located(index, entries[image_id].image)}\n" for image_id in sorted(entries)).encode(
-            "utf-8"
-        )
-    )
-    upstream = len(paths) == 2 and options.split.upstream is not False
-    if options.split.upstream and not upstream:
-        raise DataError(
-            f"{paths[0]} alone has no split of its own.",
-            "Leave out --split upstream, or give two with --annotations TRAIN.json VAL.json.",
-        )
-    if upstream:
-        splits = [dataset.Split(split, list(found)) for split, found in zip(("train", "val"), splits_by_file)]
-    else:
-        splits = options.split.by_seed(sorted(entries))
+    index = ImageIndex(source_dir)
+    located = [f"{image_id} {_located(index, entries[image_id].image)}\n" for image_id in sorted(entries)]
+    digest.update("".join(located).encode("utf-8"))
+    splits, upstream = _splits(paths, splits_by_file, options.split)
     shards = options.shards or dataset.shards_for(splits)
     chosen = dict(
         {"masks": options.masks, "label_map": options.label_map, "shards": shards}, **options.split.options(upstream)
     )
-    ids = {name: number for number, name in enumerate(classes, 1)}
     return dataset.Plan(
         name=name,
         classes=classes,
         prefix=_PREFIX,
         splits=splits,
-        convert=Converter(entries, category_names, index, example_features.Recipe(ids, options.masks, coco=True)),
+        convert=Converter(
+            entries, category_names, index, example_features.Recipe(ids_of(classes), options.masks, coco=True)
+        ),
         shards=shards,
         fingerprint=dict(
             chosen,
@@ -145,28 +152,45 @@ def plan(source_dir, name, options=Options()):
         },
         command=("coco", dict({"source": source_dir}, **chosen)),
         config=example_features.config_fields(options.masks),
-        unused=[_pictures_without_entry(index, entries)],
+        unused=[_images_without_entry(index, entries)],
     )
 
 
-def find_picture(index, image):
-    """The picture's name relative to the source: by path, else by name in any folder. Raises ValueError."""
+def _splits(paths, splits_by_file, choice):
+    """(train and val, whether they are the source's own)."""
+    upstream = len(paths) == 2 and choice.upstream is not False
+    if choice.upstream and not upstream:
+        raise DataError(
+            f"{paths[0]} alone has no split of its own.",
+            "Leave out --split upstream, or give two with --annotations TRAIN.json VAL.json.",
+        )
+    if upstream:
+        return [dataset.Split(split, list(found)) for split, found in zip(("train", "val"), splits_by_file)], True
+    return choice.by_seed(sorted(image_id for found in splits_by_file for image_id in found)), False
+
+
+def find_image(index: ImageIndex, image: Dict[str, Any]) -> str:
+    """The image's name relative to the source: by path, else by name in any folder.
+
+    Raises:
+        ValueError: there is none; the text says why.
+    """
     return index.find(os.path.splitext(os.path.normpath(image["file_name"]))[0])
 
 
 def _located(index, image):
     try:
-        name = find_picture(index, image)
+        name = find_image(index, image)
     except ValueError as reason:
-        return str(reason)
+        return fingerprint_of(reason)
     return f"{name} {os.path.getsize(os.path.join(index.root, name))}"
 
 
-def _pictures_without_entry(index, entries):
+def _images_without_entry(index, entries):
     used = set()
     for entry in entries.values():
         try:
-            used.add(find_picture(index, entry.image))
+            used.add(find_image(index, entry.image))
         except ValueError:
             pass
     return dataset.Unused(index.unused(used), "not in the JSON")
@@ -174,8 +198,10 @@ def _pictures_without_entry(index, entries):
 
 def _find_json(source_dir, named):
     """[the JSON] or [train's, val's]."""
+    if len(named) > 2:
+        raise UsageError("--annotations takes one JSON, or one for train and one for val.", "Name one or two files.")
     if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds pictures and annotations.")
+        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
     if named:
         return list(named)
     found = sorted(
@@ -201,12 +227,12 @@ def _read(path, digest):
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}).", "Correct --annotations or the file.")
+        raise DataError(f"{path} cannot be read ({error.strerror}).", "Correct --annotations or the file.") from error
     digest.update(hashlib.sha256(data).digest())
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is no JSON ({error}).", "Export it again.")
+        raise DataError(f"{path} is not valid JSON ({error}).", "Export it again.") from error
     if not isinstance(content, dict) or not all(_dicts(content.get(key)) for key in _KEYS):
         raise DataError(
             f"{path} is no COCO instances file: {', '.join(_KEYS)} have to be lists of objects.",
@@ -221,7 +247,7 @@ def _dicts(value):
 
 def _category_names(paths, contents):
     """{category id: name} of all files, in the order of the ids. Raises DataError where the files disagree."""
-    found = {}
+    found: Dict[int, str] = {}
     for path, content in zip(paths, contents):
         for category in content["categories"]:
             number, name = category.get("id"), category.get("name")
@@ -248,7 +274,7 @@ def _is_name(value):
 
 def _entries(path, content, category_names):
     """{image id as text: Entry} in the file's order. Raises DataError where ids do not fit together."""
-    entries = {}
+    entries: Dict[str, Entry] = {}
     for image in content["images"]:
         number, name = image.get("id"), image.get("file_name")
         if not (_is_id(number) or _is_name(number)) or not _is_name(name):
@@ -256,7 +282,7 @@ def _entries(path, content, category_names):
         if str(number) in entries:
             raise DataError(
                 f"{path} gives the image id {number} to {entries[str(number)].image['file_name']} and {name}.",
-                "Give each picture an id of its own.",
+                "Give each image an id of its own.",
             )
         entries[str(number)] = Entry(image, [])
     for item in content["annotations"]:
@@ -286,7 +312,7 @@ def _unique(paths, splits_by_file):
         if shared:
             raise DataError(
                 f"{paths[0]} and {paths[1]} both have the image id {shared[0]}.",
-                "Give each picture an id of its own: evaluation counts pictures by it.",
+                "Give each image an id of its own: evaluation counts images by it.",
             )
         entries.update(found)
     return entries
@@ -329,17 +355,25 @@ def _is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15
 
 
-def draw_mask(segmentation, image):
-    """A boolean array (height, width), sides as the JSON says: True inside of a polygon or a run of an RLE.
+def draw_mask(segmentation: Any, image: Dict[str, Any]) -> Any:
+    """The mask of an object.
 
-    Raises ValueError, with the reason as its text: pycocotools checks nothing, and would write past the end.
+    Args:
+        segmentation: of its annotation.
+        image: of "images" in the JSON.
+
+    Returns:
+        boolean array (height, width), sides as the JSON says: True inside of a polygon or a run of an RLE.
+
+    Raises:
+        ValueError: it is broken, which pycocotools does not check: it would write past the end. The text says how.
     """
     from PIL import Image
     from pycocotools import mask as coco_masks
 
     width, height = annotations.whole(image.get("width")), annotations.whole(image.get("height"))
     if not 0 < width * height <= Image.MAX_IMAGE_PIXELS:
-        raise ValueError("a mask needs the picture's width and height in the JSON")
+        raise ValueError("a mask needs the image's width and height in the JSON")
     if isinstance(segmentation, list):
         runs = coco_masks.merge(coco_masks.frPyObjects(_polygons(segmentation), height, width))
     else:
@@ -353,15 +387,15 @@ def _polygons(segmentation):
         if not points or not all(map(_is_number, polygon)):
             raise ValueError("a polygon is no list of at least three points")
         if any(not math.isfinite(value) or abs(value) > _FARTHEST_PIXEL for value in polygon):
-            raise ValueError("a polygon has a point far outside of the picture")
+            raise ValueError("a polygon has a point far outside of the image")
     # Two points would be taken for a box by pycocotools; four numbers were refused above.
     return [list(map(float, polygon)) for polygon in segmentation]
 
 
 def _uncompressed(segmentation, width, height):
-    """{"size", "counts"} with counts as a list that covers the picture exactly. Raises ValueError."""
+    """{"size", "counts"} with counts as a list that covers the image exactly. Raises ValueError."""
     if not isinstance(segmentation, dict) or segmentation.get("size") != [height, width]:
-        raise ValueError("a mask's run lengths are for a picture of another size")
+        raise ValueError("a mask's run lengths are for an image of another size")
     counts = segmentation.get("counts")
     if isinstance(counts, str):
         counts = expand_counts(counts)
@@ -370,15 +404,20 @@ def _uncompressed(segmentation, width, height):
         or not all(_is_id(count) and count >= 0 for count in counts)
         or sum(counts) != width * height
     ):
-        raise ValueError("a mask's run lengths do not add up to the picture's pixels")
+        raise ValueError("a mask's run lengths do not add up to the image's pixels")
     return {"size": [height, width], "counts": counts}
 
 
-def expand_counts(text):
-    """The run lengths in COCO's compressed form (maskApi.c, rleFrString): five bits a character, lowest first, 32
-    for "goes on", then the difference to the run before the last one. Raises ValueError.
+def expand_counts(text: str) -> List[int]:
+    """The run lengths in COCO's compressed form (maskApi.c, rleFrString).
+
+    Five bits a character, lowest first, 32 for "goes on", then the difference to the run before the last one.
+
+    Raises:
+        ValueError: text is none.
     """
-    counts, value, shift = [], 0, 0
+    counts: List[int] = []
+    value = shift = 0
     for character in text:
         bits = ord(character) - 48
         if not 0 <= bits < 64 or shift > 60:

@@ -1,25 +1,31 @@
-"""Finds pictures below a folder by their stem and content, whatever their extension says."""
+"""Finds images below a folder by their stem and content, whatever their extension says."""
 
 import os
+import re
 import sys
 import unicodedata
+from typing import Container, Dict, Iterator, List, Optional, Tuple, Union
 
 from data_prep.images import normalize
+from data_prep.wording import name_text
 
 _EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp")
-# Files that annotation tools put beside pictures, with the same stem.
+# Files that annotation tools put beside images, with the same stem.
 _NEVER = (".xml", ".json", ".txt", ".csv", ".mat", ".md", ".pbtxt", ".tmp", ".part")
 _RECORDS = ".record-"  # a dataset prepared below its own source
 
 
-class PictureIndex:
+class ImageIndex:
     """The files below a folder. Names are compared as Unicode NFC: macOS writes another form than others."""
 
-    def __init__(self, root):
+    def __init__(self, root: str):
         self.root = root
         # {stem: names}, or the extension alone where the stem has one file of that very name: half of the memory
-        self._by_stem, self._ignored = {}, []
-        self._by_name = None  # made when a path is not there: it takes as much memory as the rest
+        self._by_stem: Dict[str, Union[str, List[str]]] = {}
+        self._ignored: List[str] = []
+        self._by_name: Optional[Dict[str, List[str]]] = (
+            None  # made when a path is not there: it takes as much memory as the rest
+        )
         for name in visible_files(root):
             stem, extension = os.path.splitext(name)
             if extension.lower() in _NEVER or extension.startswith(_RECORDS) or not is_text(name):
@@ -38,24 +44,30 @@ class PictureIndex:
         found = self._by_stem.get(key, [])
         return [key + found] if isinstance(found, str) else found
 
-    def find(self, stem, file_name=""):
-        """The name, relative to the root, of the picture with this stem (a path without extension).
+    def find(self, stem: str, file_name: str = "") -> str:
+        """The name, relative to the root, of the image with a stem.
 
-        Where no such path is there, a picture of that name in any folder is meant, if there is just one, or just
-        one that has the file_name which the annotation gives (masks have the stems of their pictures). Of several
-        files with one stem the first that holds a picture wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and
-        the rest. Raises ValueError, with the reason as its text, if there is none or no single one.
+        Where no such path is there, an image of that name in any folder is meant, if there is just one, or just
+        one that has the file_name (masks have the stems of their images). Of several files with one stem the first that
+        holds an image wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and the rest.
+
+        Args:
+            stem: a path without extension.
+            file_name: which the annotation gives.
+
+        Raises:
+            ValueError: there is none or no single one; the text says which.
         """
         key = unicodedata.normalize("NFC", stem)
         if key not in self._by_stem:
             others = self._of_this_name(os.path.basename(key))
             if not others:
-                raise ValueError("no picture of this name")
+                raise ValueError("no image of this name")
             if len(others) > 1:
                 others = [other for other in others if _has(self._names(other), file_name)] or others
             if len(others) > 1:
                 raise ValueError(
-                    f"several pictures of this name: {', '.join((self._names(other)[0] for other in others[:3]))}"
+                    f"several images of this name: {', '.join((self._names(other)[0] for other in others[:3]))}"
                 )
             key = others[0]
         names = self._names(key)
@@ -67,7 +79,7 @@ class PictureIndex:
             return holding[0]
         if _rank(names[0])[0] < len(_EXTENSIONS):
             return names[0]  # it cannot be decoded either, and the reason is worth knowing
-        raise ValueError("no picture of this name")
+        raise ValueError("no image of this name")
 
     def _of_this_name(self, name):
         """The stems, in any folder, whose last part is this name; sorted."""
@@ -77,12 +89,12 @@ class PictureIndex:
                 self._by_name.setdefault(os.path.basename(stem), []).append(stem)
         return self._by_name.get(name, [])
 
-    def ignored(self):
-        """The files whose name says that they are no pictures, or is no text."""
-        return [name.encode("utf-8", "backslashreplace").decode("utf-8") for name in self._ignored]
+    def ignored(self) -> List[str]:
+        """The files whose name says that they are no images, or is no text."""
+        return [name_text(name) for name in self._ignored]
 
-    def unused(self, used):
-        """The pictures, by their extension, whose names are not in used."""
+    def unused(self, used: Container[str]) -> List[str]:
+        """The images, by their extension, whose names are not in used."""
         return sorted(
             name
             for _, names in self.items()
@@ -90,12 +102,12 @@ class PictureIndex:
             if name not in used and _rank(name)[0] < len(_EXTENSIONS)
         )
 
-    def items(self):
-        """(stem, file names) of everything that may be a picture, in the order of the stems' code points."""
+    def items(self) -> Iterator[Tuple[str, List[str]]]:
+        """(stem, file names) of everything that may be an image, in the order of the stems' code points."""
         return ((key, self._names(key)) for key in sorted(self._by_stem))
 
 
-def visible_files(root, extension=None):
+def visible_files(root: str, extension: Optional[str] = None) -> List[str]:
     """The files below root as relative paths, sorted by code point; without dotfiles, and so without `._*`.
 
     Links to folders are followed, but each folder is read once: under its own path if that is below root.
@@ -121,7 +133,15 @@ def visible_files(root, extension=None):
     return sorted(found)
 
 
-def is_text(name):
+def fingerprint_of(reason: ValueError) -> str:
+    """What stands in a checksum of a source for an image that `find` does not find.
+
+    These are the words of the first version, so that what was converted before still counts as complete.
+    """
+    return re.sub("^(no|several) image", r"\1 picture", str(reason))
+
+
+def is_text(name: str) -> bool:
     """Whether a file name is UTF-8: others cannot be written into a record."""
     try:
         name.encode("utf-8")

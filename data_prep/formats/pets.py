@@ -1,7 +1,7 @@
 """Oxford-IIIT Pet (Parkhi, Vedaldi, Zisserman, Jawahar: Cats and Dogs, CVPR 2012) to TFRecords.
 
 The split, the file names and the feature keys are those of the Object Detection API's own converter, so
-configs and published results carry over. Where this one differs, it is on purpose: the picture's content
+configs and published results carry over. Where this one differs, it is on purpose: the image's content
 decides, not its name or the size in the annotation, and nothing is lost without a line that says so.
 """
 
@@ -12,18 +12,20 @@ import io
 import os
 import re
 import warnings
-from typing import NamedTuple
+from argparse import ArgumentParser
+from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from PIL import Image
 
 from common import files
 from common.errors import DataError, UsageError
-from data_prep.formats import base
+from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, read_xml
-from data_prep.formats.class_names import refuse_unknown
-from data_prep.formats.image_index import PictureIndex
+from data_prep.formats.class_names import ids_of, refuse_unknown
+from data_prep.formats.image_index import ImageIndex, fingerprint_of
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features, normalize
+from data_prep.wording import first_line
 from data_prep.writer import dataset
 
 # Ids 1 to 37 as in the API's pet_label_map.pbtxt.
@@ -70,7 +72,7 @@ CLASSES = (
 # Decoders go on after an error in these two, and logs fill with warnings (tensorflow/models #2194).
 DAMAGED = frozenset(("beagle_116", "chihuahua_121"))
 BOXES = ("faces", "body")
-NO_XML = "no xml: the dataset has no box for this picture"
+NO_XML = "no xml: the dataset has no box for this image"
 
 _CONVERTER_VERSION = 2
 # In a trimap 1 is the pet, 2 the background, 3 a border between them that the API's converter counts to the pet.
@@ -84,45 +86,71 @@ class Layout(NamedTuple):
     root: str
 
     @property
-    def images(self):
+    def images(self) -> str:
         return os.path.join(self.root, "images")
 
     @property
-    def trainval(self):
+    def trainval(self) -> str:
         return os.path.join(self.root, "annotations", "trainval.txt")
 
     @property
-    def test(self):
+    def test(self) -> str:
         return os.path.join(self.root, "annotations", "test.txt")
 
-    def xml(self, picture_id):
-        return os.path.join(self.root, "annotations", "xmls", picture_id + ".xml")
+    def xml(self, image_id: str) -> str:
+        return os.path.join(self.root, "annotations", "xmls", image_id + ".xml")
 
-    def trimap(self, picture_id):
-        return os.path.join(self.root, "annotations", "trimaps", picture_id + ".png")
+    def trimap(self, image_id: str) -> str:
+        return os.path.join(self.root, "annotations", "trimaps", image_id + ".png")
 
 
 class Options(NamedTuple):
-    """boxes: "faces" (those of the xml) or "body" (around the trimap). masks: features.MASKS, with body only."""
+    """boxes: "faces" (those of the xml) or "body" (around the trimap). masks: arguments.MASKS, with body only.
+
+    shards: None for dataset.SHARDS.
+    """
 
     boxes: str = "faces"
     masks: str = "none"
-    shards: int = dataset.SHARDS
+    shards: Optional[int] = None
     split: Choice = Choice()
 
 
-def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
-    """Convert source_dir, in Oxford-IIIT Pet's layout, into a prepared dataset; return its dataset.json.
+def add_options(parser: ArgumentParser) -> None:
+    """Adds the options of `python -m data_prep pets`."""
+    parser.add_argument("--source", metavar="DIR", help="a folder with images/ and annotations/ (default: OUT/raw)")
+    parser.add_argument(
+        "--download",
+        action="store_true",
+        help="fetch the dataset into OUT/raw first (811 MB; goes on where it was cut off)",
+    )
+    parser.add_argument(
+        "--boxes",
+        choices=BOXES,
+        default="faces",
+        help="what the boxes enclose; body takes them from the trimaps (default: faces)",
+    )
+    arguments.add_masks(parser, "with --boxes body: ")
+    arguments.add_split(parser, "upstream is the API's: seed 42, 0.3 validate (default)")
 
-    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError if the layout is
-    incomplete or more pictures than the limits allow are unusable, UsageError if the options contradict each
-    other.
+
+def fetch(folder: str) -> None:
+    """Downloads the dataset into folder.
+
+    Raises:
+        DataError: the network or the disk is not as needed.
     """
-    return base.prepare(lambda: plan(source_dir, "pets", CLASSES, options), out_dir, workers, limits, force)
+    from common import download  # and with it requests, for those who download
+
+    download.fetch_pets(folder)
 
 
-def read_list(layout):
-    """The picture ids in trainval.txt, in its order. Raises DataError if the layout is incomplete."""
+def read_list(layout: Layout) -> List[str]:
+    """The image ids in trainval.txt, in its order.
+
+    Raises:
+        DataError: the layout is incomplete.
+    """
     for path in (layout.images, layout.trainval, os.path.dirname(layout.xml("x"))):
         if not os.path.exists(path):
             raise DataError(
@@ -131,13 +159,13 @@ def read_list(layout):
             )
     ids = _listed(layout.trainval)
     if not ids:
-        raise DataError(f"{layout.trainval} lists no picture.", "Unpack annotations.tar.gz again.")
-    twice = sorted(picture_id for picture_id, times in collections.Counter(ids).items() if times > 1)
+        raise DataError(f"{layout.trainval} lists no image.", "Unpack annotations.tar.gz again.")
+    twice = sorted(image_id for image_id, times in collections.Counter(ids).items() if times > 1)
     if twice:
-        # Evaluation keys its pictures by id: the second of two would replace the first without a word.
+        # Evaluation keys its images by id: the second of two would replace the first without a word.
         raise DataError(
             f"{layout.trainval} lists {', '.join(twice[:5])} more than once.",
-            "Remove the repeated lines: each picture needs an id of its own.",
+            "Remove the repeated lines: each image needs an id of its own.",
         )
     return ids
 
@@ -146,45 +174,47 @@ def _listed(path):
     try:
         with open(path, encoding="utf-8") as file:
             return [line.split()[0] for line in file if line.strip() and not line.startswith("#")]
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not a text file in UTF-8.", "Unpack annotations.tar.gz again.")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not a text file in UTF-8.", "Unpack annotations.tar.gz again.") from error
 
 
-def breed_of(picture_id):
-    """The class of a picture, which only its name tells: `american_bulldog_12` is an american_bulldog."""
-    match = _BREED.match(picture_id)
-    return match.group(1) if match else picture_id
+def breed_of(image_id: str) -> str:
+    """The class of an image, which only its name tells: `american_bulldog_12` is an american_bulldog."""
+    match = _BREED.match(image_id)
+    return match.group(1) if match else image_id
 
 
 class Converter:
-    """Turn a picture id into an Outcome: with the boxes of the xml, or with those around the trimap."""
+    """Turn an image id into an Outcome: with the boxes of the xml, or with those around the trimap."""
 
-    def __init__(self, layout, options, recipe, index, one_pet_each):
+    def __init__(
+        self, layout: Layout, options: Options, recipe: example_features.Recipe, index: ImageIndex, one_pet_each: bool
+    ):
         self._layout = layout
         self._body = options.boxes == "body"
         self._recipe = recipe
         self._index = index
         self._one_pet_each = one_pet_each
 
-    def __call__(self, picture_id):
-        if not os.path.exists(self._layout.xml(picture_id)):
+    def __call__(self, image_id: str) -> dataset.Outcome:
+        if not os.path.exists(self._layout.xml(image_id)):
             return dataset.Outcome(None, skipped=NO_XML, forgiven=True)
         try:
-            return self._convert(picture_id)
+            return self._convert(image_id)
         except ValueError as reason:
             return dataset.Outcome(None, skipped=str(reason))
 
-    def _convert(self, picture_id):
-        breed = breed_of(picture_id)
-        annotation = read_xml(self._layout.xml(picture_id))
-        name = self._index.find(picture_id)
+    def _convert(self, image_id):
+        breed = breed_of(image_id)
+        annotation = read_xml(self._layout.xml(image_id))
+        name = self._index.find(image_id)
         data = example_features.read_file(os.path.join(self._layout.images, name))
         # The xml calls a pet cat or dog; its breed is in the file's name.
         annotation = annotation._replace(objects=[item._replace(name=breed) for item in annotation.objects])
         several = len(annotation.objects) > 1
         if self._body and annotation.objects:
-            annotation = _body(annotation, self._layout.trimap(picture_id))
-        source = example_features.Source(name, name, data, picture_id in DAMAGED)
+            annotation = _body(annotation, self._layout.trimap(image_id))
+        source = example_features.Source(name, name, data, image_id in DAMAGED)
         outcome = example_features.convert(source, annotation, self._recipe)
         if several and self._body:
             return _noted(outcome, "one trimap for all, so one box and one mask around them")
@@ -220,19 +250,29 @@ def _read_trimap(path):
             trimap.load()
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError(f"the trimap cannot be decoded ({normalize.first_line(error)})")
+        raise ValueError(f"the trimap cannot be decoded ({first_line(error, normalize.UNKNOWN)})") from error
     if trimap.mode not in ("L", "P"):
-        raise ValueError(f"the trimap is a picture of mode {trimap.mode}, not one number a pixel")
+        raise ValueError(f"the trimap is an image of mode {trimap.mode}, not one number a pixel")
     from data_prep.images import masks
 
     return masks.array(trimap) != _BACKGROUND  # of a palette the indices count, not the colours
 
 
-def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
-    """The dataset.Plan of converting source_dir.
+def plan(
+    source_dir: str, name: str, options: Options, classes: Sequence[str] = CLASSES, one_pet_each: bool = True
+) -> dataset.Plan:
+    """The Plan of converting a folder in the dataset's layout.
 
-    classes: names in the order of their ids. one_pet_each: a picture with several is told of. Raises DataError if
-    the layout or a class name is wrong, UsageError if the options contradict each other.
+    Args:
+        source_dir: that folder.
+        name: of the dataset.
+        options: what boxes, masks, shards and split.
+        classes: names in the order of their ids.
+        one_pet_each: an image with several is listed among the changed ones.
+
+    Raises:
+        UsageError: the options contradict each other.
+        DataError: the layout or a class name is wrong.
     """
     if options.masks != "none" and options.boxes != "body":
         raise UsageError(
@@ -241,13 +281,14 @@ def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
         )
     layout = Layout(source_dir)
     ids = read_list(layout)
-    refuse_unknown({breed_of(picture_id) for picture_id in ids}, classes, layout.trainval)
+    refuse_unknown({breed_of(image_id) for image_id in ids}, classes, layout.trainval)
     if options.boxes == "body":
         importlib.import_module("data_prep.images.masks")  # here, so that the processes that convert share one numpy
-    index = PictureIndex(layout.images)
-    recipe = example_features.Recipe({breed: number for number, breed in enumerate(classes, 1)}, options.masks)
+    index = ImageIndex(layout.images)
+    recipe = example_features.Recipe(ids_of(classes), options.masks)
     upstream = options.split.upstream is not False
-    chosen = {"boxes": options.boxes, "masks": options.masks, "shards": options.shards}
+    shards = options.shards or dataset.SHARDS
+    chosen = {"boxes": options.boxes, "masks": options.masks, "shards": shards}
     chosen.update(options.split.options(upstream))
     return dataset.Plan(
         name=name,
@@ -255,18 +296,14 @@ def plan(source_dir, name, classes, options=Options(), one_pet_each=True):
         prefix=_prefix(options),
         splits=options.split.by_seed(ids),
         convert=Converter(layout, options, recipe, index, one_pet_each),
-        shards=options.shards,
+        shards=shards,
         fingerprint=dict(
             chosen,
             converter=_CONVERTER_VERSION,
             pictures=len(ids),
             source_sha256=_source_sha256(layout, ids, index, options),
         ),
-        extra={
-            "boxes": options.boxes,
-            "masks": None if options.masks == "none" else options.masks,
-            "shards": options.shards,
-        },
+        extra={"boxes": options.boxes, "masks": None if options.masks == "none" else options.masks, "shards": shards},
         command=("pets", dict({"source": source_dir}, **chosen)),
         config=example_features.config_fields(options.masks),
         unused=_unused(layout, ids, index),
@@ -281,39 +318,39 @@ def _prefix(options):
 
 
 def _unused(layout, ids, index):
-    """What lies among the pictures and is not converted: the test set, what no list names, what is no picture."""
+    """What lies among the images and is not converted: the test set, what no list names, what is no image."""
     listed = set(ids)
     test = set(_listed(layout.test)) if os.path.exists(layout.test) else set()
     rest = {stem: names[0] for stem, names in index.items() if stem not in listed}
     kinds = {stem: normalize.sniff_file(os.path.join(layout.images, name)) for stem, name in rest.items()}
-    groups = collections.OrderedDict()
+    groups: Dict[str, List[str]] = collections.OrderedDict()
     for stem in rest:
-        where = "in test.txt, for whose pictures the dataset has no boxes" if stem in test else "in no list"
+        where = "in test.txt, for whose images the dataset has no boxes" if stem in test else "in no list"
         kind = kinds[stem]
-        inside = "" if kind == "JPEG" else f"; {kind} inside" if kind else "; not a picture inside"
+        inside = "" if kind == "JPEG" else f"; {kind} inside" if kind else "; not an image inside"
         groups.setdefault(where + inside, []).append(rest[stem])
-    groups["not a picture"] = index.ignored()
+    groups["not an image"] = index.ignored()
     return [dataset.Unused(names, reason) for reason, names in groups.items()]
 
 
 def _source_sha256(layout, ids, index, options):
-    """A hash of the list, of every annotation, and of the name and size of every picture and trimap used.
+    """A hash of the list, of every annotation, and of the name and size of every image and trimap used.
 
-    The pictures themselves are not read: that would take longer than some conversions. --force is for a
-    picture that was edited and kept its size to the byte.
+    The images themselves are not read: that would take longer than some conversions. --force is for a
+    image that was edited and kept its size to the byte.
     """
     digest = hashlib.sha256()
-    for picture_id in ids:
+    for image_id in ids:
         try:
-            name = index.find(picture_id)
+            name = index.find(image_id)
         except ValueError as reason:
-            name = str(reason)
+            name = fingerprint_of(reason)
         paths = [os.path.join(layout.images, name)]
         if options.boxes == "body":
-            paths.append(layout.trimap(picture_id))
-        digest.update((f"{picture_id}\n{name}\n{' '.join(map(_size, paths))}\n").encode("utf-8"))
+            paths.append(layout.trimap(image_id))
+        digest.update((f"{image_id}\n{name}\n{' '.join(map(_size, paths))}\n").encode("utf-8"))
         try:
-            digest.update(hashlib.sha256(files.read(layout.xml(picture_id))).digest())
+            digest.update(hashlib.sha256(files.read(layout.xml(image_id))).digest())
         except OSError:
             digest.update(b"-")
     return digest.hexdigest()

@@ -1,7 +1,7 @@
-"""Pascal VOC and its kin to TFRecords: VOC folders, labelImg's xml beside pictures, and CVAT's exports.
+"""Pascal VOC and its kin to TFRecords: VOC folders, labelImg's xml beside images, and CVAT's exports.
 
-Annotations are `Annotations/**/*.xml` with pictures in `JPEGImages/`, or any *.xml below the folder with the
-pictures anywhere below it; CVAT's own format ("CVAT for images", one annotations.xml for all) is recognised by its
+Annotations are `Annotations/**/*.xml` with images in `JPEGImages/`, or any *.xml below the folder with the
+images anywhere below it; CVAT's own format ("CVAT for images", one annotations.xml for all) is recognised by its
 content. Features are those of the API's create_pascal_tf_record.py. VOC's boxes count from 1 and end on the last
 pixel; they are taken as they are, as there.
 """
@@ -11,18 +11,20 @@ import functools
 import hashlib
 import os
 import unicodedata
-from typing import NamedTuple, Optional
+from argparse import ArgumentParser
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from common.errors import DataError
 from data_prep.formats import annotation as annotations
-from data_prep.formats import base
+from data_prep.formats import arguments
 from data_prep.formats.annotation import Annotation, Object
+from data_prep.formats.class_names import ids_of, refuse_unknown
 from data_prep.formats.class_names import read as read_label_map
-from data_prep.formats.class_names import refuse_unknown
-from data_prep.formats.image_index import PictureIndex, is_text, visible_files
+from data_prep.formats.image_index import ImageIndex, is_text, visible_files
 from data_prep.formats.splits import Choice
 from data_prep.images import example_features
 from data_prep.images.boxes import Box
+from data_prep.wording import name_text
 from data_prep.writer import dataset
 
 _CONVERTER_VERSION = 1
@@ -39,81 +41,76 @@ class Options(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An annotation and the picture it belongs to.
+    """An annotation and the image it belongs to.
 
-    stem: relative path without extension, which image sets list. xml: path. position: of the picture in a CVAT
-    file, else None. picture: relative to the pictures' folder, or None, and then problem says why. names: of its
+    stem: relative path without extension, which image sets list. xml: path. position: of the image in a CVAT
+    file, else None. image: relative to the images' folder, or None, and then problem says why. names: of its
     objects' classes.
     """
 
     stem: str
     xml: str
     position: Optional[int]
-    picture: Optional[str]
+    image: Optional[str]
     problem: Optional[str]
-    names: tuple
+    names: Tuple[str, ...]
 
 
-def prepare(source_dir, out_dir, options=Options(), workers=None, limits=dataset.Limits(), force=False):
-    """Convert source_dir into a prepared dataset in out_dir; return its dataset.json.
-
-    Does nothing if out_dir already holds the same dataset, unless force. Raises DataError.
-    """
-    return base.prepare(lambda: plan(source_dir, base.dataset_name(out_dir), options), out_dir, workers, limits, force)
+def add_options(parser: ArgumentParser) -> None:
+    """Adds the options of `python -m data_prep voc`."""
+    arguments.add_source(parser, "Annotations/ and JPEGImages/, or images and xml anywhere below it")
+    arguments.add_label_map(parser, "the names in the data, sorted")
+    arguments.add_split(parser, "upstream is ImageSets/Main/train.txt and val.txt (default where they are)")
 
 
 class Converter:
     """Turn an entry's id into an Outcome."""
 
-    def __init__(self, pictures_dir, entries, recipe):
-        self._pictures_dir = pictures_dir
+    def __init__(self, images_dir: str, entries: Dict[str, Entry], recipe: example_features.Recipe):
+        self._images_dir = images_dir
         self._entries = entries
         self._recipe = recipe
 
-    def __call__(self, entry_id):
+    def __call__(self, entry_id: str) -> dataset.Outcome:
         entry = self._entries[entry_id]
         try:
-            if entry.picture is None:
+            if entry.image is None:
                 raise ValueError(entry.problem)
             annotation = _annotation(entry)
-            data = example_features.read_file(os.path.join(self._pictures_dir, entry.picture))
+            data = example_features.read_file(os.path.join(self._images_dir, entry.image))
             return example_features.convert(
-                example_features.Source(entry.picture, entry.picture, data), annotation, self._recipe
+                example_features.Source(entry.image, entry.image, data), annotation, self._recipe
             )
         except ValueError as reason:
             return dataset.Outcome(None, skipped=str(reason))
 
 
-def plan(source_dir, name, options=Options()):
-    """The dataset.Plan of converting source_dir. Raises DataError for no annotations or unknown classes."""
-    annotations_dir, pictures_dir = _folders(source_dir)
-    index = PictureIndex(pictures_dir)
+def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
+    """The Plan of converting source_dir into a dataset called name.
+
+    Raises:
+        DataError: there are no annotations, or unknown classes.
+    """
+    annotations_dir, images_dir = _folders(source_dir)
+    index = ImageIndex(images_dir)
     digest = hashlib.sha256()
     entries, foreign = _read_all(source_dir, annotations_dir, index, digest)
-    used = {entry.picture for entry in entries.values() if entry.picture}
-    for picture in sorted(used):
-        size = os.path.getsize(os.path.join(pictures_dir, picture))
-        digest.update((f"{picture} {size}\n").encode("utf-8"))
+    used = {entry.image for entry in entries.values() if entry.image}
+    for image in sorted(used):
+        size = os.path.getsize(os.path.join(images_dir, image))
+        digest.update((f"{image} {size}\n").encode("utf-8"))
     found = {name for entry in entries.values() for name in entry.names}
     classes = _classes(found, options.label_map, source_dir)
-    listed = None if options.split.upstream is False else _image_sets(source_dir, entries)
-    if listed is None and options.split.upstream:
-        raise DataError(
-            f"{source_dir} has no ImageSets/Main/train.txt and val.txt that name its pictures.",
-            "Leave out --split upstream: --val-fraction and --seed split it.",
-        )
-    splits = listed or options.split.by_seed(sorted(entries))
+    splits, upstream = _splits(source_dir, entries, options.split)
     shards = options.shards or dataset.shards_for(splits)
-    chosen = dict({"label_map": options.label_map, "shards": shards}, **options.split.options(listed is not None))
+    chosen = dict({"label_map": options.label_map, "shards": shards}, **options.split.options(upstream))
     in_splits = {entry_id for split in splits for entry_id in split.ids}
     return dataset.Plan(
         name=name,
         classes=classes,
         prefix=_PREFIX,
         splits=splits,
-        convert=Converter(
-            pictures_dir, entries, example_features.Recipe({name: number for number, name in enumerate(classes, 1)})
-        ),
+        convert=Converter(images_dir, entries, example_features.Recipe(ids_of(classes))),
         shards=shards,
         fingerprint=dict(
             chosen,
@@ -135,13 +132,13 @@ def plan(source_dir, name, options=Options()):
 
 
 def _folders(source_dir):
-    """(where the xml are, where the pictures are)."""
+    """(where the xml are, where the images are)."""
     if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds pictures and annotations.")
+        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
     annotations_dir = os.path.join(source_dir, "Annotations")
     if os.path.isdir(annotations_dir):
-        pictures_dir = os.path.join(source_dir, "JPEGImages")
-        return annotations_dir, pictures_dir if os.path.isdir(pictures_dir) else source_dir
+        images_dir = os.path.join(source_dir, "JPEGImages")
+        return annotations_dir, images_dir if os.path.isdir(images_dir) else source_dir
     inner = sorted(
         name for name in os.listdir(source_dir) if os.path.isdir(os.path.join(source_dir, name, "Annotations"))
     )
@@ -154,26 +151,27 @@ def _folders(source_dir):
 
 
 def _read_all(source_dir, annotations_dir, index, digest):
-    """({id: Entry}, xml files that are something else). The id is the picture's name where there is a picture."""
-    entries, foreign = {}, []
+    """({id: Entry}, xml files that are something else). The id is the image's name where there is an image."""
+    entries: Dict[str, Entry] = {}
+    foreign: List[str] = []
     for name in visible_files(annotations_dir, ".xml"):
         path = os.path.join(annotations_dir, name)
         with open(path, "rb") as file:
-            digest.update((f"{_shown(name)} {hashlib.sha256(file.read()).hexdigest()}\n").encode("utf-8"))
+            digest.update((f"{name_text(name)} {hashlib.sha256(file.read()).hexdigest()}\n").encode("utf-8"))
         for entry in _entries_of(name, path, index):
             if entry is None:
-                foreign.append(_shown(name))
+                foreign.append(name_text(name))
                 continue
-            taken = entries.get(entry.picture)
+            taken = entries.get(entry.image)
             if taken:
-                problem = f"{entry.picture} is annotated twice, here and in {_shown(taken.xml)}"
-                entry = entry._replace(picture=None, problem=problem, names=())
-            entry_id = entry.picture or _shown(name) if entry.position is None else entry.stem
+                problem = f"{entry.image} is annotated twice, here and in {name_text(taken.xml)}"
+                entry = entry._replace(image=None, problem=problem, names=())
+            entry_id = entry.image or name_text(name) if entry.position is None else entry.stem
             entries[_unused_key(entry_id, entries)] = entry
     if not entries:
         raise DataError(
             f"There is no annotation (*.xml) in {source_dir}.",
-            "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the pictures.",
+            "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the images.",
         )
     return entries, foreign
 
@@ -190,7 +188,7 @@ def _entries_of(name, path, index):
     """The entries of one xml file: one, a CVAT file's many, or [None] where it is no annotation at all."""
     stem = os.path.splitext(name)[0]
     if not is_text(name):
-        return [Entry(_shown(stem), path, None, None, "the name of its xml is not UTF-8", ())]
+        return [Entry(name_text(stem), path, None, None, "the name of its xml is not UTF-8", ())]
     try:
         root = annotations.parse_xml(path)
         if root.tag == _CVAT_ROOT:
@@ -207,7 +205,7 @@ def _entries_of(name, path, index):
 
 
 def _found(stem, path, position, index, annotation):
-    """The entry with its picture: of the xml's own stem, else of the stem that <filename> in the xml has."""
+    """The entry with its image: of the xml's own stem, else of the stem that <filename> in the xml has."""
     names = tuple(item.name for item in annotation.objects)
     try:
         return Entry(stem, path, position, index.find(stem, annotation.filename), None, names)
@@ -272,10 +270,21 @@ def _classes(found, label_map_path, source_dir):
     return classes
 
 
+def _splits(source_dir, entries, choice):
+    """(train and val, whether they are the source's own)."""
+    listed = None if choice.upstream is False else _image_sets(source_dir, entries)
+    if listed is None and choice.upstream:
+        raise DataError(
+            f"{source_dir} has no ImageSets/Main/train.txt and val.txt that name its images.",
+            "Leave out --split upstream: --val-fraction and --seed split it.",
+        )
+    return listed or choice.by_seed(sorted(entries)), listed is not None
+
+
 def _image_sets(source_dir, entries):
     """[train, val] as ImageSets/Main lists them, or None where it does not have both.
 
-    Raises DataError where they list a picture twice, or one that has no annotation.
+    Raises DataError where they list an image twice, or one that has no annotation.
     """
     paths = [os.path.join(source_dir, "ImageSets", "Main", name + ".txt") for name in ("train", "val")]
     if not all(map(os.path.exists, paths)):
@@ -287,7 +296,7 @@ def _image_sets(source_dir, entries):
     if twice:
         raise DataError(
             f"ImageSets/Main lists {', '.join(twice[:5])} more than once.",
-            "List each picture once: one that trains cannot validate.",
+            "List each image once: one that trains cannot validate.",
         )
     return splits
 
@@ -296,18 +305,19 @@ def _listed(path, by_stem):
     try:
         with open(path, encoding="utf-8-sig") as file:
             lines = [line.strip() for line in file if line.strip()]
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not a text file in UTF-8.", "Save it as UTF-8.")
-    ids, missing = [], []
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not a text file in UTF-8.", "Save it as UTF-8.") from error
+    ids: List[str] = []
+    missing: List[str] = []
     for line in lines:
         # Lists of one class end with -1, 0 or 1; names may hold blanks themselves.
         stems = [line] + ([line.rsplit(None, 1)[0]] if line.split()[-1] in ("-1", "0", "1") else [])
         found = next((by_stem[_key(stem)] for stem in stems if _key(stem) in by_stem), None)
         (missing if found is None else ids).append(found or line)
     if missing:
+        more = f" as {len(missing) - 1} more" if len(missing) > 1 else ""
         raise DataError(
-            "%s lists %s, without an annotation%s."
-            % (path, missing[0], f" as {len(missing) - 1} more" if len(missing) > 1 else ""),
+            f"{path} lists {missing[0]}, without an annotation{more}.",
             "Correct the list, or leave it aside with --split random.",
         )
     return ids
@@ -315,7 +325,3 @@ def _listed(path, by_stem):
 
 def _key(stem):
     return unicodedata.normalize("NFC", stem)
-
-
-def _shown(name):
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,7 +1,9 @@
 """What a bounding box in an annotation has to be before it may become a training target."""
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Tuple
+
+from data_prep.wording import box_text, size_text
 
 # Tools count pixels from 0 or from 1 and include the last one or not: one pixel over is their rounding.
 TOLERANCE_PIXELS = 1.0
@@ -16,29 +18,36 @@ class Box(NamedTuple):
     ymax: float
 
 
-def fit(box, width, height):
-    """Return (box inside the picture, whether it had to be clipped).
+def fit(box: Box, width: int, height: int) -> Tuple[Box, bool]:
+    """Hold a box to its image.
 
-    box: Box in pixels. width, height: of the decoded picture. Raises ValueError, with the reason as its text,
-    for a box that is not finite, inverted, empty, or more than one pixel outside.
+    Args:
+        box: Box in pixels.
+        width, height: of the decoded image.
+
+    Returns:
+        (box inside the image, whether it had to be clipped).
+
+    Raises:
+        ValueError: it is not finite, inverted, empty, or more than one pixel outside; the text says which.
     """
     if not all(map(math.isfinite, box)):
-        raise ValueError(f"box {_text(box)} is not finite")
+        raise ValueError(f"box {box_text(box)} is not finite")
     if box.xmax <= box.xmin or box.ymax <= box.ymin:
-        raise ValueError(f"box {_text(box)} is empty or inverted")
+        raise ValueError(f"box {box_text(box)} is empty or inverted")
     over = max(-box.xmin, -box.ymin, box.xmax - width, box.ymax - height)
     if over > TOLERANCE_PIXELS:
-        raise ValueError(f"box {_text(box)} is {over:g} px outside the {width}x{height} picture")
+        raise ValueError(f"box {box_text(box)} is {over:g} px outside the {size_text((width, height))} image")
     if over <= 0:
         return box, False
     inside = Box(max(box.xmin, 0.0), max(box.ymin, 0.0), min(box.xmax, float(width)), min(box.ymax, float(height)))
     if inside.xmax <= inside.xmin or inside.ymax <= inside.ymin:
-        raise ValueError(f"box {_text(box)} has nothing inside the {width}x{height} picture")
+        raise ValueError(f"box {box_text(box)} has nothing inside the {size_text((width, height))} image")
     return inside, True
 
 
-def turn(box, orientation, width, height):
-    """The box after its picture, stored as width x height, was turned as Exif's orientation (1-8) says.
+def turn(box: Box, orientation: int, width: int, height: int) -> Box:
+    """The box after its image, stored as width x height, was turned as Exif's orientation (1-8) says.
 
     A box that is inverted or not finite stays so.
     """
@@ -55,7 +64,3 @@ def turn(box, orientation, width, height):
         8: (y, mirrored_x),
     }[orientation]
     return Box(xmin, ymin, xmax, ymax)
-
-
-def _text(box):
-    return "[%s]" % ", ".join(f"{value:g}" for value in box)

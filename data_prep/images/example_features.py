@@ -1,31 +1,33 @@
-"""A picture and its annotation become the features of one example, with the keys of the API's converters."""
+"""An image and its annotation become the features of one example, with the keys of the API's converters."""
 
 import hashlib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple
 
 from common import files
 from common.errors import DataError
 from data_prep.images import boxes as box_rules
 from data_prep.images import normalize
 from data_prep.tfrecord import codec
+from data_prep.wording import size_text
 from data_prep.writer import dataset
 
-MASKS = ("none", "png", "numerical")
+if TYPE_CHECKING:
+    from data_prep.formats.annotation import Annotation
 
 
 class Recipe(NamedTuple):
-    """labels: {class name: id}. masks: one of MASKS.
+    """labels: {class name: id}. masks: one of data_prep.formats.arguments.MASKS.
 
     coco: write is_crowd and area, as the API's COCO converter does, instead of difficult, truncated and view.
     """
 
-    labels: dict
+    labels: Dict[str, int]
     masks: str = "none"
     coco: bool = False
 
 
 class Source(NamedTuple):
-    """name: the picture's file name. source_id: unique in the dataset. data: the file's bytes.
+    """name: the image's file name. source_id: unique in the dataset. data: the file's bytes.
 
     damaged: it is known to be decodable but broken, so it is written anew.
     """
@@ -36,53 +38,67 @@ class Source(NamedTuple):
     damaged: bool = False
 
 
-def convert(source, annotation, recipe):
-    """The dataset.Outcome of one picture. Raises ValueError, with the reason as its text, to skip it."""
-    picture = normalize.load(source.data, source.damaged)
-    objects, notes = _usable(annotation, picture, with_masks=recipe.masks != "none")
+def convert(source: Source, annotation: "Annotation", recipe: Recipe) -> dataset.Outcome:
+    """The Outcome of one image.
+
+    Args:
+        source: its file.
+        annotation: what is in it.
+        recipe: what to write.
+
+    Raises:
+        ValueError: it has to be skipped; the text says why.
+        DataError: a class appeared while others were converted.
+    """
+    image = normalize.load(source.data, source.damaged)
+    objects, notes = _usable(annotation, image, with_masks=recipe.masks != "none")
     if annotation.objects and not objects:
         raise ValueError("; ".join(text for kind, text in notes if kind == "rejected box"))
-    key = hashlib.sha256(picture.encoded).hexdigest()
-    original = hashlib.sha256(source.data).hexdigest() if picture.changed else key
+    key = hashlib.sha256(image.encoded).hexdigest()
+    original = hashlib.sha256(source.data).hexdigest() if image.changed else key
     labels = codec.Ints(_label(item, recipe) for item in objects)
     return dataset.Outcome(
-        _features(source, picture, key, objects, labels, recipe),
+        _features(source, image, key, objects, labels, recipe),
         tuple(labels),
         notes=tuple(notes),
         source_sha256=original,
-        size=(picture.width, picture.height),
+        size=(image.width, image.height),
     )
 
 
-def read_file(path):
-    """The bytes of a picture file. Raises ValueError, with the reason as its text."""
+def read_file(path: str) -> bytes:
+    """The bytes of an image file.
+
+    Raises:
+        ValueError: it cannot be read; the text says why.
+    """
     try:
         return files.read(path)
     except OSError as error:
-        raise ValueError(f"the picture file cannot be read ({error.strerror})")
+        raise ValueError(f"the image file cannot be read ({error.strerror})") from error
 
 
 def _label(item, recipe):
     try:
         return recipe.labels[item.name]
-    except KeyError:
+    except KeyError as error:
         # The names were looked at before; whoever edits files meanwhile must not lose a box without a word.
         raise DataError(
             f"The class {item.name} appeared while the dataset was being converted.",
             "Run the same command again, with nobody editing the annotations.",
-        )
+        ) from error
 
 
-def _usable(annotation, picture, with_masks):
-    """The objects whose boxes lie in the picture, turned and clipped with it; notes on what was changed."""
-    notes = [("reencoded", picture.changed)] if picture.changed else []
-    stored = (picture.width, picture.height) if picture.orientation < 5 else (picture.height, picture.width)
-    upright, claimed = (picture.width, picture.height), (annotation.width, annotation.height)
-    # Boxes drawn on the upright picture are left alone; those drawn on the stored one turn with it.
-    turned = picture.orientation > 1 and (claimed == stored or claimed != upright)
+def _usable(annotation, image, with_masks):
+    """The objects whose boxes lie in the image, turned and clipped with it; notes on what was changed."""
+    notes = [("reencoded", image.changed)] if image.changed else []
+    stored = (image.width, image.height) if image.orientation < 5 else (image.height, image.width)
+    upright, claimed = (image.width, image.height), (annotation.width, annotation.height)
+    # Boxes drawn on the upright image are left alone; those drawn on the stored one turn with it.
+    turned = image.orientation > 1 and (claimed == stored or claimed != upright)
     if claimed not in (stored, upright):
-        notes.append(("other size", "the annotation says %dx%d, the picture is %dx%d" % (claimed + upright)))
-    orientation = picture.orientation if turned else 1
+        notes.append(("other size", f"the annotation says {size_text(claimed)}, the image is {size_text(upright)}"))
+    orientation = image.orientation if turned else 1
     usable = []
     for item in annotation.objects:
         try:
@@ -94,7 +110,7 @@ def _usable(annotation, picture, with_masks):
             notes.append(("rejected box", str(reason)))
             continue
         if clipped:
-            notes.append(("clipped box", "up to one pixel outside of the %dx%d picture" % upright))
+            notes.append(("clipped box", f"up to one pixel outside of the {size_text(upright)} image"))
         usable.append(item._replace(box=box, mask=mask))
     return usable, notes
 
@@ -106,24 +122,24 @@ def _mask(item, orientation, upright):
 
     mask = masks.turn(item.mask(), orientation)
     if mask.shape[::-1] != upright:
-        raise ValueError("the mask is %dx%d, the picture %dx%d" % (mask.shape[::-1] + upright))
+        raise ValueError(f"the mask is {size_text(mask.shape[::-1])}, the image {size_text(upright)}")
     return mask
 
 
-def _features(source, picture, key, objects, labels, recipe):
-    """Box coordinates are shares of the picture's sides."""
+def _features(source, image, key, objects, labels, recipe):
+    """Box coordinates are shares of the image's sides."""
     features = {
-        "image/height": codec.Ints([picture.height]),
-        "image/width": codec.Ints([picture.width]),
+        "image/height": codec.Ints([image.height]),
+        "image/width": codec.Ints([image.width]),
         "image/filename": codec.Texts([source.name]),
         "image/source_id": codec.Texts([source.source_id]),
         "image/key/sha256": codec.Texts([key]),
-        "image/encoded": codec.Texts([picture.encoded]),
+        "image/encoded": codec.Texts([image.encoded]),
         "image/format": codec.Texts(["jpeg"]),
-        "image/object/bbox/xmin": codec.Floats(item.box.xmin / picture.width for item in objects),
-        "image/object/bbox/xmax": codec.Floats(item.box.xmax / picture.width for item in objects),
-        "image/object/bbox/ymin": codec.Floats(item.box.ymin / picture.height for item in objects),
-        "image/object/bbox/ymax": codec.Floats(item.box.ymax / picture.height for item in objects),
+        "image/object/bbox/xmin": codec.Floats(item.box.xmin / image.width for item in objects),
+        "image/object/bbox/xmax": codec.Floats(item.box.xmax / image.width for item in objects),
+        "image/object/bbox/ymin": codec.Floats(item.box.ymin / image.height for item in objects),
+        "image/object/bbox/ymax": codec.Floats(item.box.ymax / image.height for item in objects),
         "image/object/class/text": codec.Texts(item.name for item in objects),
         "image/object/class/label": labels,
     }
@@ -155,8 +171,8 @@ def _mask_feature(found, kind):
     return codec.PackedFloats(b"".join(map(masks.floats, found)))
 
 
-def config_fields(kind):
-    """What the input reader of a pipeline config needs for masks of this kind, one of MASKS."""
+def config_fields(kind: str) -> Dict[str, Any]:
+    """What the input reader of a pipeline config needs for masks of this kind, as Recipe.masks."""
     if kind == "none":
         return {"load_instance_masks": False}
     return {"load_instance_masks": True, "mask_type": "PNG_MASKS" if kind == "png" else "NUMERICAL_MASKS"}

@@ -1,6 +1,7 @@
 """Instance masks: boolean arrays (height, width), True where the object is."""
 
 import io
+from typing import Optional
 
 import numpy
 from PIL import Image
@@ -10,8 +11,8 @@ from data_prep.images.boxes import Box
 _RUNS = 3  # Z_RLE of zlib.h
 
 
-def turn(mask, orientation):
-    """The mask after its picture, stored as Exif's orientation (1-8) says, was stood upright."""
+def turn(mask: numpy.ndarray, orientation: int) -> numpy.ndarray:
+    """The mask after its image, stored as Exif's orientation (1-8) says, was stood upright."""
     return {
         1: lambda: mask,
         2: lambda: mask[:, ::-1],
@@ -24,7 +25,7 @@ def turn(mask, orientation):
     }[orientation]()
 
 
-def extent(mask):
+def extent(mask: numpy.ndarray) -> Optional[Box]:
     """The Box around the object, which ends behind its last pixel, or None if the mask is empty."""
     rows = numpy.flatnonzero(mask.any(axis=1))
     if not len(rows):
@@ -34,15 +35,15 @@ def extent(mask):
     return Box(float(columns[0]), float(top), float(columns[-1] + 1), float(bottom))
 
 
-def array(image):
+def array(image: Image.Image) -> numpy.ndarray:
     """The numbers of a Pillow image of mode L or P, (height, width).
 
-    numpy.asarray(image) is the same; in Pillow 8.4 it copies the picture several times over.
+    numpy.asarray(image) is the same; in Pillow 8.4 it copies the image several times over.
     """
     return numpy.frombuffer(image.tobytes(), numpy.uint8).reshape(image.height, image.width)
 
 
-def png(mask):
+def png(mask: numpy.ndarray) -> bytes:
     """A PNG with one bit a pixel, and little effort for compression: of runs alone, which is what a mask has.
 
     Against the API's eight bits at Pillow's default effort that is two thirds of the bytes in a seventh of the time.
@@ -55,6 +56,6 @@ def png(mask):
     return out.getvalue()
 
 
-def floats(mask):
+def floats(mask: numpy.ndarray) -> bytes:
     """32-bit floats, little endian, row after row: 1.0 where the object is."""
     return mask.astype("<f4").tobytes()

@@ -1,4 +1,4 @@
-"""Any picture file becomes an upright RGB JPEG, which every input pipeline decodes the same way.
+"""Any image file becomes an upright RGB JPEG, which every input pipeline decodes the same way.
 
 The content decides, never the name: the Oxford pets have PNGs and GIFs called .jpg. A JPEG that is already
 upright RGB and whole keeps its bytes.
@@ -12,6 +12,9 @@ from typing import NamedTuple, Optional
 
 from PIL import Image, ImageOps
 
+from data_prep.wording import first_line
+
+UNKNOWN = "not an image Pillow knows"  # of what is no image, as the end of a sentence
 _ORIENTATION = 0x0112
 _JPEG_QUALITY = 95
 _MAGIC = (
@@ -29,24 +32,28 @@ _MARKER_IN_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7]")
 _HEAD_OF_SCAN_BYTES = 256
 
 
-class Picture(NamedTuple):
+class UprightJpeg(NamedTuple):
     """An upright RGB JPEG."""
 
     encoded: bytes
     width: int
     height: int
-    orientation: int  # of the stored picture, 1-8 as in Exif; 1 is upright
+    orientation: int  # of the stored image, 1-8 as in Exif; 1 is upright
     changed: Optional[str]  # why the bytes are not the file's own, None if they are
 
 
-def load(data, damaged=False):
-    """Return the Picture in data (the bytes of a file).
+def load(data: bytes, damaged: bool = False) -> UprightJpeg:
+    """The UprightJpeg in an image file.
 
-    damaged: the caller knows that the JPEG is decodable but broken, so it is written anew.
-    Raises ValueError, with the reason as its text, if data cannot be decoded to the end.
+    Args:
+        data: the file's bytes.
+        damaged: the caller knows that the JPEG is decodable but broken, so it is written anew.
+
+    Raises:
+        ValueError: data cannot be decoded to the end; the text says why.
     """
     if not data:
-        raise ValueError("the picture file is empty")
+        raise ValueError("the image file is empty")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -54,21 +61,21 @@ def load(data, damaged=False):
             return _load(data, damaged)
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError(f"the picture cannot be decoded ({first_line(error)})")
+        raise ValueError(f"the image cannot be decoded ({first_line(error, UNKNOWN)})") from error
 
 
 def _load(data, damaged):
     start = _single_scan(data)
     if start is not None:
         with contextlib.suppress(Exception):  # then the whole says why
-            picture = _unchanged(data, data[: start + _HEAD_OF_SCAN_BYTES] + _END_OF_IMAGE, damaged, "L")
-            if picture:
-                return picture
+            image = _unchanged(data, data[: start + _HEAD_OF_SCAN_BYTES] + _END_OF_IMAGE, damaged, "L")
+            if image:
+                return image
     return _unchanged(data, data, damaged, "RGB") or _written_anew(data, damaged)
 
 
 def _unchanged(data, to_decode, damaged, mode):
-    """The Picture of a whole upright RGB JPEG, of which only to_decode is decoded; None if it has to change.
+    """The UprightJpeg of a whole upright RGB JPEG, of which only to_decode is decoded; None if it has to change.
 
     mode: "L" is faster, and not every kind of JPEG can be decoded to it.
     """
@@ -79,7 +86,7 @@ def _unchanged(data, to_decode, damaged, mode):
     # At an eighth of the size, which is faster and reads the same stream.
     image.draft(mode, (width // 8, height // 8))
     image.load()
-    return Picture(data, width, height, 1, None)
+    return UprightJpeg(data, width, height, 1, None)
 
 
 def _written_anew(data, damaged):
@@ -89,7 +96,7 @@ def _written_anew(data, damaged):
     upright = _rgb(ImageOps.exif_transpose(image) if orientation != 1 else image)
     out = io.BytesIO()
     upright.save(out, "JPEG", quality=_JPEG_QUALITY)
-    return Picture(out.getvalue(), upright.width, upright.height, orientation, reason)
+    return UprightJpeg(out.getvalue(), upright.width, upright.height, orientation, reason)
 
 
 def _single_scan(data):
@@ -97,7 +104,7 @@ def _single_scan(data):
 
     Such a JPEG is neither cut nor interrupted, and its head shows the rest: what libjpeg refuses is in the headers
     and tables, or a scan that never ends; damage inside entropy-coded data is a warning to it, and it goes on. So
-    only the head is decoded, in a sixth of the time. Every other picture is decoded to its last row.
+    only the head is decoded, in a sixth of the time. Every other image is decoded to its last row.
     """
     if not (data.startswith(_START_OF_IMAGE) and data.endswith(_END_OF_IMAGE)):
         return None
@@ -117,14 +124,14 @@ def _single_scan(data):
     return None
 
 
-def sniff(head):
-    """The format that the first bytes of a file announce ("JPEG", "PNG", ...), None if they are no picture's."""
+def sniff(head: bytes) -> Optional[str]:
+    """The format that the first bytes of a file announce ("JPEG", "PNG", ...), None if they are no image's."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "WEBP"
     return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
 
 
-def sniff_file(path):
+def sniff_file(path: str) -> Optional[str]:
     """`sniff` of a file; None too if it cannot be read."""
     try:
         with open(path, "rb") as file:
@@ -146,7 +153,7 @@ def _why_change(image, orientation, damaged):
 def _orientation(image):
     try:
         value = image.getexif().get(_ORIENTATION, 1)
-    # Broken Exif data says nothing about the picture itself.
+    # Broken Exif data says nothing about the image itself.
     except Exception:
         return 1
     return value if value in range(1, 9) else 1
@@ -160,10 +167,3 @@ def _rgb(image):
         rgba = image.convert("RGBA")
         return Image.alpha_composite(Image.new("RGBA", rgba.size, (255, 255, 255, 255)), rgba).convert("RGB")
     return image.convert("RGB")
-
-
-def first_line(error):
-    """What Pillow says is wrong, without what differs from run to run."""
-    lines = str(error).splitlines() or [type(error).__name__]
-    # Pillow names the memory buffer it reads from, which differs from run to run.
-    return "not a picture Pillow knows" if "cannot identify" in lines[0] else lines[0]

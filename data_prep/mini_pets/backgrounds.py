@@ -1,10 +1,11 @@
 """What stands behind the mini-pets: textured rooms, lawns and blankets, and things that are no pets."""
 
 import math
+from random import Random
 
 from PIL import Image, ImageChops, ImageDraw
 
-from data_prep.mini_pets.canvas import Frame, ellipse, mix, noise, smooth
+from data_prep.mini_pets.canvas import Canvas, Frame, ellipse, mix, noise, smooth
 
 _WALLS = (
     (196, 214, 220),
@@ -30,8 +31,14 @@ _BRIGHT = (
 )
 
 
-def paint(canvas, rng, unit):
-    """Cover the canvas with a random backdrop and a few things on it; unit: about a tenth of its side."""
+def paint(canvas: Canvas, rng: Random, unit: float) -> None:
+    """Cover the canvas with a random backdrop and a few things on it.
+
+    Args:
+        canvas: all of it.
+        rng: decides everything.
+        unit: about a tenth of the canvas's side.
+    """
     rng.choice((_stripes, _dots, _tartan, _planks, _lawn, _clouds, _bricks, _leaves))(canvas, rng, unit)
     _light(canvas, rng)
     for _ in range(rng.randrange(1, 5)):
@@ -58,7 +65,7 @@ def _grain(canvas, rng, cell, strength):
 
 
 def _light(canvas, rng):
-    """Light from one side: a broad soft shadow over a third of the picture."""
+    """Light from one side: a broad soft shadow over a third of the image."""
     width, height = canvas.image.size
     shade = noise(rng, (width, height), max(width, height) // 2)
     shade = shade.point([255 - value // 4 for value in range(256)])
@@ -185,9 +192,9 @@ def _leaves(canvas, rng, unit):
 def _ball(canvas, rng, frame):
     colour = rng.choice(_BRIGHT)
     canvas.fill(frame.place(ellipse(0, 0, 0.8)), colour)
-    canvas.line(frame.place(ellipse(-0.9, 0, 0.75, start=-0.8, stop=0.8)), (245, 245, 240), frame.scale * 0.12)
+    canvas.line(frame.place(ellipse(-0.9, 0, 0.75, arc=(-0.8, 0.8))), (245, 245, 240), frame.scale * 0.12)
     canvas.line(
-        frame.place(ellipse(0.9, 0, 0.75, start=math.pi - 0.8, stop=math.pi + 0.8)), (245, 245, 240), frame.scale * 0.12
+        frame.place(ellipse(0.9, 0, 0.75, arc=(math.pi - 0.8, math.pi + 0.8))), (245, 245, 240), frame.scale * 0.12
     )
     canvas.fill(frame.place(ellipse(-0.25, -0.35, 0.2)), (255, 255, 255), blur=frame.scale * 0.1, opacity=0.6)
 
@@ -201,7 +208,7 @@ def _yarn(canvas, rng, frame):
     for turn in (0.3, 1.2, 2.1, 2.8):
         for bow in (0.2, 0.45, 0.68):
             canvas.line(
-                frame.place(ellipse(0, 0, 0.78, bow, turn, 0, math.pi)),
+                frame.place(ellipse(0, 0, 0.78, bow, turn, (0, math.pi))),
                 mix(colour, (255, 255, 255), 0.35),
                 frame.scale * 0.05,
                 opacity=0.8,
@@ -233,7 +240,7 @@ def _flower(canvas, rng, frame):
 
 def _mug(canvas, rng, frame):
     colour = mix(rng.choice(_BRIGHT), (255, 255, 255), 0.2)
-    canvas.line(frame.place(ellipse(0.65, 0, 0.38, start=-1.6, stop=1.6)), colour, frame.scale * 0.16)
+    canvas.line(frame.place(ellipse(0.65, 0, 0.38, arc=(-1.6, 1.6))), colour, frame.scale * 0.16)
     canvas.fill(frame.place(smooth([(-0.65, -0.7), (0.65, -0.7), (0.6, 0.65), (-0.6, 0.65)], steps=3)), colour)
     canvas.fill(frame.place(ellipse(0, -0.68, 0.66, 0.18)), mix(colour, (255, 255, 255), 0.4))
     canvas.fill(frame.place(ellipse(0, -0.66, 0.54, 0.12)), (92, 60, 44))
@@ -246,9 +253,7 @@ def _fish(canvas, rng, frame):
     canvas.fill(frame.place(ellipse(-0.55, -0.08, 0.09)), (250, 250, 250))
     canvas.fill(frame.place(ellipse(-0.55, -0.08, 0.05)), (20, 20, 20))
     canvas.line(
-        frame.place(ellipse(-0.5, 0, 0.3, 0.34, start=-1.1, stop=1.1)),
-        mix(colour, (40, 40, 60), 0.4),
-        frame.scale * 0.06,
+        frame.place(ellipse(-0.5, 0, 0.3, 0.34, arc=(-1.1, 1.1))), mix(colour, (40, 40, 60), 0.4), frame.scale * 0.06
     )
 
 

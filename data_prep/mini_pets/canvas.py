@@ -1,25 +1,31 @@
-"""Drawing with polygons on a supersampled canvas: soft edges, tilt and shading for the mini-pets pictures.
+"""Drawing with polygons on a supersampled canvas: soft edges, tilt and shading for the mini-pets images.
 
 Points are in a unit frame (x to the right, y down, a head about two units wide) that a Frame places on the
-canvas. They are rounded to whole canvas pixels, so that a last digit of a sine cannot change a picture.
+canvas. They are rounded to whole canvas pixels, so that a last digit of a sine cannot change an image.
 """
 
 import math
+from random import Random
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 # Not 0.5: symmetric outlines often lie exactly between two pixels, where a last digit would decide.
 _HALF = 0.500001
 
+Point = Tuple[float, float]
+Pixel = Tuple[int, int]
+Colour = Tuple[int, ...]
+
 
 class Frame:
     """Where the unit frame lies on the canvas: centre and scale in canvas pixels, tilt in radians."""
 
-    def __init__(self, x, y, scale, tilt=0.0, stretch=1.0):
+    def __init__(self, x: float, y: float, scale: float, tilt: float = 0.0, stretch: float = 1.0):
         self.x, self.y, self.scale, self.stretch = x, y, scale, stretch
         self._cos, self._sin = math.cos(tilt), math.sin(tilt)
 
-    def place(self, points):
+    def place(self, points: Sequence[Point]) -> List[Pixel]:
         """Canvas pixels of unit points."""
         placed = []
         for x, y in points:
@@ -33,8 +39,23 @@ class Frame:
         return placed
 
 
-def ellipse(x, y, rx, ry=None, turn=0.0, start=0.0, stop=2 * math.pi):
-    """Points of an ellipse, or of its arc from start to stop (radians, clockwise from the right)."""
+def ellipse(
+    x: float,
+    y: float,
+    rx: float,
+    ry: Optional[float] = None,
+    turn: float = 0.0,
+    arc: Tuple[float, float] = (0.0, 2 * math.pi),
+) -> List[Point]:
+    """Points of an ellipse, or of an arc of it.
+
+    Args:
+        x, y: its centre.
+        rx, ry: its half axes; ry is rx where there is none.
+        turn: by how much it is turned.
+        arc: where it begins and ends, radians, clockwise from the right.
+    """
+    start, stop = arc
     ry = rx if ry is None else ry
     steps = 40
     angles = [start + (stop - start) * step / steps for step in range(steps + 1)]
@@ -45,7 +66,7 @@ def ellipse(x, y, rx, ry=None, turn=0.0, start=0.0, stop=2 * math.pi):
     ]
 
 
-def smooth(points, closed=True, steps=6):
+def smooth(points: Sequence[Point], closed: bool = True, steps: int = 6) -> List[Point]:
     """A Catmull-Rom curve through points."""
     count = len(points)
     curve = []
@@ -65,17 +86,17 @@ def _spline(around, t):
     )
 
 
-def mirrored(half):
+def mirrored(half: List[Point]) -> List[Point]:
     """Close an outline whose right half is given from top to bottom."""
     return half + [(-x, y) for x, y in reversed(half) if x > 0]
 
 
-def mix(colour, other, share):
+def mix(colour: Colour, other: Colour, share: float) -> Colour:
     """The colour that is share of the way to other."""
     return tuple(int(round(a + (b - a) * share)) for a, b in zip(colour, other))
 
 
-def noise(rng, size, cell, mode="L"):
+def noise(rng: Random, size: Tuple[int, int], cell: int, mode: str = "L") -> Image.Image:
     """Smooth noise: random pixels of about cell canvas pixels, enlarged to size."""
     small = (max(2, size[0] // cell), max(2, size[1] // cell))
     count = small[0] * small[1] * len(mode)
@@ -83,13 +104,22 @@ def noise(rng, size, cell, mode="L"):
     return values.resize(size, Image.BICUBIC)
 
 
-class Canvas:
-    """A picture being painted, `supersample` times larger than it will be."""
+class _Brush(NamedTuple):
+    """clip: a mask outside of which nothing is painted. blur: canvas pixels."""
 
-    def __init__(self, image):
+    colour: Any
+    clip: Optional[Image.Image]
+    blur: float
+    opacity: float
+
+
+class Canvas:
+    """An image being painted, `supersample` times larger than it will be."""
+
+    def __init__(self, image: Image.Image):
         self.image = image
 
-    def mask(self, polygons):
+    def mask(self, polygons: Sequence[Sequence[Pixel]]) -> Image.Image:
         """A full-size mask (mode L) of polygons in canvas pixels."""
         mask = Image.new("L", self.image.size, 0)
         draw = ImageDraw.Draw(mask)
@@ -97,25 +127,40 @@ class Canvas:
             draw.polygon(polygon, fill=255)
         return mask
 
-    def fill(self, polygon, colour, clip=None, blur=0, opacity=1.0):
+    def fill(
+        self,
+        polygon: Sequence[Pixel],
+        colour: Any,
+        clip: Optional[Image.Image] = None,
+        blur: float = 0,
+        opacity: float = 1.0,
+    ) -> None:
         """Paint polygon (canvas pixels), softened by blur pixels, only where the mask clip allows."""
-        self._paint(
-            polygon, colour, clip, blur, opacity, blur * 2.5 + 1, lambda draw, local, ink: draw.polygon(local, fill=ink)
-        )
+        brush = _Brush(colour, clip, blur, opacity)
+        self._paint(polygon, brush, blur * 2.5 + 1, lambda draw, local, ink: draw.polygon(local, fill=ink))
 
-    def line(self, points, colour, width, clip=None, blur=0, opacity=1.0):
+    def line(
+        self,
+        points: Sequence[Pixel],
+        colour: Any,
+        width: float,
+        clip: Optional[Image.Image] = None,
+        blur: float = 0,
+        opacity: float = 1.0,
+    ) -> None:
         """Paint a line with round ends; width in canvas pixels."""
-        width = max(1, int(round(width)))
+        whole_width = max(1, int(round(width)))
 
         def stroke(draw, local, ink):
-            draw.line(local, fill=ink, width=width, joint="curve")
-            radius = width / 2
+            draw.line(local, fill=ink, width=whole_width, joint="curve")
+            radius = whole_width / 2
             for x, y in (local[0], local[-1]):
                 draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
 
-        self._paint(points, colour, clip, blur, opacity, blur * 2.5 + width, stroke)
+        self._paint(points, _Brush(colour, clip, blur, opacity), blur * 2.5 + whole_width, stroke)
 
-    def _paint(self, points, colour, clip, blur, opacity, margin, draw_on):
+    def _paint(self, points: Sequence[Pixel], brush: "_Brush", margin: float, draw_on: Callable[..., Any]) -> None:
+        colour, clip, blur, opacity = brush
         if clip is None and not blur and opacity == 1:
             draw_on(ImageDraw.Draw(self.image), points, colour)
             return
@@ -136,10 +181,14 @@ class Canvas:
             mask = mask.point([int(value * opacity) for value in range(256)])
         self.image.paste(colour, (left, top, right, bottom), mask)
 
-    def texture(self, rng, clip, cell, strength):
-        """Mottle what lies under the mask clip (None: everything), so that fur and cloth are not flat.
+    def texture(self, rng: Random, clip: Optional[Image.Image], cell: int, strength: float) -> None:
+        """Mottle a part of the canvas, so that fur and cloth are not flat.
 
-        cell: size of the noise in canvas pixels. strength: 0 to 1.
+        Args:
+            rng: of the noise.
+            clip: the mask of the part, None for everything.
+            cell: size of the noise in canvas pixels.
+            strength: 0 to 1.
         """
         box = (0, 0) + self.image.size if clip is None else clip.getbbox()
         if box is None:

@@ -1,6 +1,6 @@
 """mini-pets: a built-in dataset of drawn pets, so that the whole way can be run without a download.
 
-It is written in exactly Oxford-IIIT Pet's layout, with two of its warts (a PNG called .jpg, a picture without
+It is written in exactly Oxford-IIIT Pet's layout, with two of its warts (a PNG called .jpg, an image without
 xml), and converted by the same code. The same version draws the same bytes.
 """
 
@@ -10,7 +10,7 @@ import os
 import random
 import shutil
 import signal
-from typing import NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from PIL import Image, ImageChops, ImageFilter
 
@@ -39,18 +39,30 @@ _PET, _BACKGROUND, _BORDER = 1, 2, 3
 
 
 class Drawing(NamedTuple):
-    """A picture (RGB), the heads' boxes in its pixels (1-based as in the original), its trimap (mode L)."""
+    """An image (RGB), the heads' boxes in its pixels (1-based as in the original), its trimap (mode L)."""
 
-    image: object
-    boxes: list
-    trimap: object
+    image: Image.Image
+    boxes: List[Tuple[int, int, int, int]]
+    trimap: Image.Image
 
 
-def prepare(out_dir, shards=dataset.SHARDS, workers=None, force=False):
+def prepare(
+    out_dir: str, shards: Optional[int] = None, workers: Optional[int] = None, force: bool = False
+) -> Dict[str, Any]:
     """Draw the raw dataset into out_dir/raw and convert it into out_dir; return its dataset.json.
 
-    Does nothing if out_dir already holds what this version draws, unless force. Raises DataError.
+    Does nothing if out_dir already holds what this version draws, unless forced.
+
+    Args:
+        out_dir: where it goes.
+        shards: files a split, by default ten.
+        workers: processes, by default one a core.
+        force: draw and convert again even if the dataset is complete.
+
+    Raises:
+        DataError: the disk is not as needed.
     """
+    shards = shards or dataset.SHARDS
     with files.locked(out_dir):
         ready = None if force else quick.complete(out_dir, drawn_by=GENERATOR, shards=shards)
         if ready:
@@ -58,7 +70,7 @@ def prepare(out_dir, shards=dataset.SHARDS, workers=None, force=False):
         files.remove_temporaries(out_dir)
         raw = os.path.join(out_dir, "raw")
         _draw_all(raw, workers or dataset.available_cores())
-        plan = pets.plan(raw, "mini-pets", CLASSES, pets.Options(shards=shards), one_pet_each=False)
+        plan = pets.plan(raw, "mini-pets", pets.Options(shards=shards), CLASSES, one_pet_each=False)
         return dataset.write(
             out_dir,
             plan._replace(extra=dict(plan.extra, drawn_by=GENERATOR), command=("mini-pets", {"shards": shards})),
@@ -66,15 +78,15 @@ def prepare(out_dir, shards=dataset.SHARDS, workers=None, force=False):
         )
 
 
-def picture_ids():
-    """All picture ids, in the order of list.txt."""
+def image_ids() -> List[str]:
+    """All image ids, in the order of list.txt."""
     return [f"{breed}_{number}" for breed in CLASSES for number in range(1, _PER_CLASS + 1)]
 
 
-def draw(picture_id):
-    """Return the Drawing of a picture; the same id always gives the same pixels."""
-    rng = random.Random("%(generator)s %(version)d %(seed)d" % GENERATOR + " " + picture_id)
-    breed = pets.breed_of(picture_id)
+def draw(image_id: str) -> Drawing:
+    """Return the Drawing of an image; the same id always gives the same pixels."""
+    rng = random.Random(f"{GENERATOR['generator']} {GENERATOR['version']} {GENERATOR['seed']} {image_id}")
+    breed = pets.breed_of(image_id)
     width, height = rng.choice(_SIZES)
     size = (width * _SUPERSAMPLE, height * _SUPERSAMPLE)
     canvas = Canvas(Image.new("RGB", size))
@@ -132,11 +144,9 @@ def _draw_all(raw, workers):
     unfinished = files.temporary(raw)
     for folder in ("images", "annotations/xmls", "annotations/trimaps"):
         os.makedirs(os.path.join(unfinished, folder))
-    ids = picture_ids()
-    jobs = [(picture_id, unfinished) for picture_id in ids]
-    with multiprocessing.Pool(workers, _ignore_interrupt) as pool, Progress(
-        "Drawing", len(ids), "pictures"
-    ) as progress:
+    ids = image_ids()
+    jobs = [(image_id, unfinished) for image_id in ids]
+    with multiprocessing.Pool(workers, _ignore_interrupt) as pool, Progress("Drawing", len(ids), "images") as progress:
         for _ in pool.imap_unordered(_draw_one, jobs, chunksize=4):
             progress.update(1)
     _write_lists(unfinished, ids)
@@ -150,21 +160,19 @@ def _ignore_interrupt():
 
 
 def _draw_one(job):
-    picture_id, folder = job
-    drawing = draw(picture_id)
+    image_id, folder = job
+    drawing = draw(image_id)
     buffer = io.BytesIO()
-    if picture_id == _PNG_INSIDE:
+    if image_id == _PNG_INSIDE:
         drawing.image.save(buffer, "PNG")
     else:
         drawing.image.save(buffer, "JPEG", quality=_JPEG_QUALITY)
-    _save(os.path.join(folder, "images", picture_id + ".jpg"), buffer.getvalue())
+    _save(os.path.join(folder, "images", image_id + ".jpg"), buffer.getvalue())
     buffer = io.BytesIO()
     drawing.trimap.save(buffer, "PNG")
-    _save(os.path.join(folder, "annotations", "trimaps", picture_id + ".png"), buffer.getvalue())
-    if picture_id != _WITHOUT_XML and not _is_test(picture_id):
-        _save(
-            os.path.join(folder, "annotations", "xmls", picture_id + ".xml"), _xml(picture_id, drawing).encode("utf-8")
-        )
+    _save(os.path.join(folder, "annotations", "trimaps", image_id + ".png"), buffer.getvalue())
+    if image_id != _WITHOUT_XML and not _is_test(image_id):
+        _save(os.path.join(folder, "annotations", "xmls", image_id + ".xml"), _xml(image_id, drawing).encode("utf-8"))
 
 
 def _save(path, data):
@@ -173,31 +181,37 @@ def _save(path, data):
         file.write(data)
 
 
-def _is_test(picture_id):
-    return int(picture_id.rsplit("_", 1)[1]) > _PER_CLASS - _TEST_PER_CLASS
+def _is_test(image_id):
+    return int(image_id.rsplit("_", 1)[1]) > _PER_CLASS - _TEST_PER_CLASS
 
 
-def _xml(picture_id, drawing):
+def _xml(image_id, drawing):
+    species = _SPECIES[pets.breed_of(image_id)]
     objects = "".join(
-        "<object><name>%s</name><pose>Frontal</pose><truncated>0</truncated><occluded>0</occluded>"
-        "<bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox>"
-        "<difficult>0</difficult></object>" % ((_SPECIES[pets.breed_of(picture_id)],) + box)
-        for box in drawing.boxes
+        f"<object><name>{species}</name><pose>Frontal</pose><truncated>0</truncated><occluded>0</occluded>"
+        f"<bndbox><xmin>{xmin}</xmin><ymin>{ymin}</ymin><xmax>{xmax}</xmax><ymax>{ymax}</ymax></bndbox>"
+        "<difficult>0</difficult></object>"
+        for xmin, ymin, xmax, ymax in drawing.boxes
     )
-    return f"<annotation><folder>mini-pets</folder><filename>{picture_id}.jpg</filename><source><database>mini-pets</database><annotation>drawn</annotation><image>drawn</image></source><size><width>{drawing.image.width}</width><height>{drawing.image.height}</height><depth>3</depth></size><segmented>0</segmented>{objects}</annotation>\n"
+    return (
+        f"<annotation><folder>mini-pets</folder><filename>{image_id}.jpg</filename>"
+        "<source><database>mini-pets</database><annotation>drawn</annotation><image>drawn</image></source>"
+        f"<size><width>{drawing.image.width}</width><height>{drawing.image.height}</height><depth>3</depth></size>"
+        f"<segmented>0</segmented>{objects}</annotation>\n"
+    )
 
 
 def _write_lists(folder, ids):
     """list.txt, trainval.txt and test.txt: id, class, species (1 cat, 2 dog), breed within the species."""
     lines = {}
-    for picture_id in ids:
-        breed = pets.breed_of(picture_id)
+    for image_id in ids:
+        breed = pets.breed_of(image_id)
         same_species = [name for name in CLASSES if _SPECIES[name] == _SPECIES[breed]]
         species = 1 if _SPECIES[breed] == "cat" else 2
-        lines[picture_id] = f"{picture_id} {CLASSES.index(breed) + 1} {species} {same_species.index(breed) + 1}\n"
+        lines[image_id] = f"{image_id} {CLASSES.index(breed) + 1} {species} {same_species.index(breed) + 1}\n"
     header = "#Image CLASS-ID SPECIES BREED-ID\n#SPECIES: 1:Cat 2:Dog\n"
     for name, text in (
-        ("list", header + "".join(lines[picture_id] for picture_id in ids)),
+        ("list", header + "".join(lines[image_id] for image_id in ids)),
         ("trainval", "".join(lines[i] for i in ids if not _is_test(i))),
         ("test", "".join(lines[i] for i in ids if _is_test(i))),
     ):

@@ -5,11 +5,12 @@ Every portrait has the head at the origin of its frame, about two units wide, an
 """
 
 import math
-from typing import NamedTuple
+from random import Random
+from typing import List, NamedTuple
 
 from PIL import Image, ImageChops
 
-from data_prep.mini_pets.canvas import Canvas, Frame, ellipse, mirrored, mix, smooth
+from data_prep.mini_pets.canvas import Canvas, Colour, Frame, Point, ellipse, mirrored, mix, smooth
 
 _INK = (38, 30, 30)
 _COLLARS = ((206, 58, 58), (52, 110, 180), (70, 150, 90), (236, 176, 50), (140, 84, 160), (230, 110, 150))
@@ -28,11 +29,11 @@ class Pose(NamedTuple):
 class Painted(NamedTuple):
     """Masks (mode L, canvas size) of a painted pet."""
 
-    head: object
-    body: object
+    head: Image.Image
+    body: Image.Image
 
 
-def pose(rng, x, y, scale):
+def pose(rng: Random, x: float, y: float, scale: float) -> Pose:
     """A random pose with the head's centre at x, y (canvas pixels) and a half width of about scale."""
     stretch = rng.uniform(0.95, 1.06)
     return Pose(
@@ -43,14 +44,14 @@ def pose(rng, x, y, scale):
     )
 
 
-def siamese(canvas, rng, at):
+def siamese(canvas: Canvas, rng: Random, at: Pose) -> Painted:
     """A cream cat with a dark mask, dark large ears and blue eyes."""
     cream = rng.choice(((238, 224, 202), (244, 234, 220), (228, 212, 190)))
     point = rng.choice(((74, 52, 44), (62, 54, 58), (98, 70, 56), (84, 82, 94)))
-    body = _chest(canvas, rng, at, cream, mix(cream, (255, 255, 255), 0.4), ("long", point, None), point)
+    body = _chest(canvas, rng, at, _Fur(cream, mix(cream, (255, 255, 255), 0.4), point), ("long", point, None))
     ears = [[(0.22, -0.72), (0.62, -1.3), (0.98, -1.52), (1.06, -1.2), (0.93, -0.22)]]
     outline = mirrored([(0, -0.8), (0.5, -0.75), (0.88, -0.36), (0.93, 0.02), (0.7, 0.46), (0.4, 0.82), (0, 0.93)])
-    head = _head(canvas, rng, at, outline, ears, cream, point, mix(point, (210, 150, 140), 0.45))
+    head = _head(canvas, rng, at, outline, cream, _Ears(ears, point, mix(point, (210, 150, 140), 0.45)))
     face = _face_frame(at)
     scale = at.head.scale
     canvas.fill(
@@ -60,31 +61,31 @@ def siamese(canvas, rng, at):
     for side in (-1, 1):
         canvas.fill(face(ellipse(side * 0.82, -0.62, 0.22, 0.3)), point, head.inner, scale * 0.13, 0.8)
     iris = rng.choice(((74, 150, 222), (96, 176, 236), (60, 124, 206)))
-    _cat_eyes(canvas, rng, at, iris, mix(point, (0, 0, 0), 0.45), slant=0.3, height=0.19)
+    _cat_eyes(canvas, rng, at, _Eyes(iris, mix(point, (0, 0, 0), 0.45), slant=0.3, height=0.19))
     _cat_mouth(
         canvas, rng, at, mix(point, (0, 0, 0), 0.55), mix(point, (230, 220, 210), 0.25), mix(point, (0, 0, 0), 0.6)
     )
     return Painted(head.mask, body)
 
 
-def bengal(canvas, rng, at):
+def bengal(canvas: Canvas, rng: Random, at: Pose) -> Painted:
     """An orange cat with dark stripes and spots, a white muzzle and green eyes."""
     coat = rng.choice(((226, 150, 72), (214, 132, 58), (232, 168, 96), (204, 140, 78)))
     stripe = rng.choice(((92, 50, 28), (70, 40, 26), (116, 58, 26)))
     white = (250, 242, 228)
-    body = _chest(canvas, rng, at, coat, white, ("long", coat, stripe), white)
+    body = _chest(canvas, rng, at, _Fur(coat, white, white), ("long", coat, stripe))
     _spots(canvas, rng, at.chest, stripe, body)
     ears = [[(0.2, -0.74), (0.52, -1.12), (0.78, -1.36), (0.94, -1.05), (0.98, -0.3)]]
     outline = mirrored(
         [(0, -0.84), (0.5, -0.78), (0.9, -0.4), (1.0, 0.0), (1.1, 0.3), (0.82, 0.56), (0.45, 0.84), (0, 0.92)]
     )
-    head = _head(canvas, rng, at, outline, ears, coat, mix(coat, stripe, 0.3), (236, 176, 160))
+    head = _head(canvas, rng, at, outline, coat, _Ears(ears, mix(coat, stripe, 0.3), (236, 176, 160)))
     face = _face_frame(at)
     scale = at.head.scale
     canvas.fill(face(ellipse(0, 0.56, 0.52, 0.36)), white, head.inner, scale * 0.08)
     for side in (-1, 1):
         canvas.fill(face(ellipse(side * 0.42, -0.02, 0.34, 0.27)), white, head.inner, scale * 0.09, 0.6)
-    stripes = [
+    stripes: List[List[Point]] = [
         [(0, -0.9), (0, -0.5)],
         [(0.2, -0.88), (0.17, -0.6), (0.24, -0.42)],
         [(0.46, -0.82), (0.4, -0.6), (0.47, -0.38)],
@@ -99,20 +100,19 @@ def bengal(canvas, rng, at):
             wobble = [(side * (x + rng.uniform(-0.02, 0.02)), y + rng.uniform(-0.03, 0.03)) for x, y in line]
             canvas.line(face(smooth(wobble, closed=False)), stripe, scale * width, head.inner, scale * 0.012)
     iris = rng.choice(((134, 178, 70), (170, 186, 62), (206, 176, 56)))
-    _cat_eyes(canvas, rng, at, iris, mix(stripe, (0, 0, 0), 0.4), slant=0.16, height=0.23)
+    _cat_eyes(canvas, rng, at, _Eyes(iris, mix(stripe, (0, 0, 0), 0.4), slant=0.16, height=0.23))
     _cat_mouth(canvas, rng, at, (222, 122, 116), white, mix(stripe, (0, 0, 0), 0.3))
     return Painted(head.mask, body)
 
 
-def pug(canvas, rng, at):
+def pug(canvas: Canvas, rng: Random, at: Pose) -> Painted:
     """A fawn dog with folded dark ears, a wrinkled forehead and a broad black muzzle."""
     fawn = rng.choice(((218, 184, 138), (226, 196, 154), (206, 170, 122), (214, 200, 176)))
     dark = rng.choice(((48, 42, 42), (58, 48, 44), (40, 38, 42)))
-    body = _chest(
-        canvas, rng, at, fawn, mix(fawn, (255, 250, 240), 0.35), ("curl", fawn, None), mix(fawn, (255, 250, 240), 0.2)
-    )
+    fur = _Fur(fawn, mix(fawn, (255, 250, 240), 0.35), mix(fawn, (255, 250, 240), 0.2))
+    body = _chest(canvas, rng, at, fur, ("curl", fawn, None))
     outline = mirrored([(0, -0.86), (0.5, -0.86), (0.92, -0.58), (1.06, -0.08), (1.02, 0.38), (0.7, 0.84), (0, 1.0)])
-    head = _head(canvas, rng, at, outline, [], fawn, fawn, fawn)
+    head = _head(canvas, rng, at, outline, fawn, _Ears([], fawn, fawn))
     face = _face_frame(at)
     scale = at.head.scale
     crease = mix(fawn, dark, 0.62)
@@ -130,8 +130,7 @@ def pug(canvas, rng, at):
                     0.3,
                     0.32,
                     0.42,
-                    start=-0.5 if side > 0 else math.pi - 0.5,
-                    stop=0.9 if side > 0 else math.pi + 0.9,
+                    arc=(-0.5 if side > 0 else math.pi - 0.5, 0.9 if side > 0 else math.pi + 0.9),
                 )
             ),
             crease,
@@ -146,9 +145,28 @@ def pug(canvas, rng, at):
     return Painted(ImageChops.lighter(head.mask, flaps), body)
 
 
+class _Fur(NamedTuple):
+    coat: Colour
+    bib: Colour
+    paws: Colour
+
+
+class _Ears(NamedTuple):
+    outlines: List[List[Point]]  # of the right one, each
+    colour: Colour
+    inside: Colour
+
+
+class _Eyes(NamedTuple):
+    iris: Colour
+    rim: Colour
+    slant: float
+    height: float
+
+
 class _Head(NamedTuple):
-    mask: object  # with the ears
-    inner: object  # the head without the ears, to keep markings inside
+    mask: Image.Image  # with the ears
+    inner: Image.Image  # the head without the ears, to keep markings inside
 
 
 def _face_frame(at):
@@ -168,24 +186,24 @@ def _face_frame(at):
     return face
 
 
-def _head(canvas, rng, at, outline, ears, coat, ear_colour, ear_inside):
+def _head(canvas, rng, at, outline, coat, ears):
     scale = at.head.scale
     head_polygon = at.head.place(smooth(outline))
     ear_polygons = []
-    for ear in ears:
+    for ear in ears.outlines:
         for side in (-1, 1):
             droop = rng.uniform(-0.05, 0.05)
             points = [(side * x, y + (droop if y < -0.8 else 0)) for x, y in ear]
             ear_polygons.append(at.head.place(smooth(points)))
-            canvas.fill(ear_polygons[-1], ear_colour)
+            canvas.fill(ear_polygons[-1], ears.colour)
             mid_x, mid_y = (sum(values) / len(points) for values in zip(*points))
             inside = [(mid_x + (x - mid_x) * 0.58, mid_y + 0.05 + (y - mid_y) * 0.6) for x, y in points]
-            canvas.fill(at.head.place(smooth(inside)), ear_inside, blur=scale * 0.03)
+            canvas.fill(at.head.place(smooth(inside)), ears.inside, blur=scale * 0.03)
     inner = canvas.mask([head_polygon])
     # The head throws a soft shadow on the chest, without which it would be a sticker.
     canvas.fill([(x, y + int(scale * 0.12)) for x, y in head_polygon], (30, 24, 28), blur=scale * 0.09, opacity=0.35)
     for ear_polygon in ear_polygons:
-        canvas.line(ear_polygon, mix(ear_colour, _INK, 0.5), scale * 0.025, opacity=0.7)
+        canvas.line(ear_polygon, mix(ears.colour, _INK, 0.5), scale * 0.025, opacity=0.7)
     canvas.fill(head_polygon, coat)
     mask = canvas.mask([head_polygon] + ear_polygons)
     canvas.fill(
@@ -196,9 +214,10 @@ def _head(canvas, rng, at, outline, ears, coat, ear_colour, ear_inside):
     return _Head(mask, inner)
 
 
-def _chest(canvas, rng, at, coat, bib, tail, paws):
+def _chest(canvas, rng, at, fur, tail):
     """A sitting body with tail, paws and collar, painted before the head; returns the mask."""
     place, scale = at.chest.place, at.chest.scale
+    coat, bib, paws = fur
     shade = mix(coat, (60, 40, 40), 0.45)
     tail_mask = _tail(canvas, at.chest, rng.choice((-1, 1)), *tail)
     wide = rng.uniform(0.94, 1.08)
@@ -223,23 +242,7 @@ def _chest(canvas, rng, at, coat, bib, tail, paws):
     canvas.fill(place(ellipse(0, 1.6, 0.55, 0.75)), bib, mask, scale * 0.15)
     for side in (-1, 1):
         canvas.fill(place(ellipse(side * 1.5 * wide, 2.0, 0.42, 1.2)), shade, mask, scale * 0.2, 0.6)
-        haunch = ellipse(
-            side * 0.86 * wide,
-            2.78,
-            0.6,
-            0.66,
-            start=math.pi * (1.05 if side < 0 else 1.2),
-            stop=math.pi * (1.8 if side < 0 else 1.95),
-        )
-        canvas.line(place(haunch), shade, scale * 0.07, mask, scale * 0.03, 0.8)
-        canvas.line(
-            place(smooth([(side * 0.06, 2.3), (side * 0.08, 2.8), (side * 0.06, 3.3)], closed=False)),
-            shade,
-            scale * 0.06,
-            mask,
-            scale * 0.03,
-            0.8,
-        )
+        _leg(canvas, at.chest, side, wide, (shade, mask))
         canvas.fill(place(ellipse(side * 1.0, 3.28, 0.36, 0.17)), mix(paws, (40, 30, 30), 0.15))
     canvas.texture(rng, mask, max(2, int(scale * 0.05)), 0.4)
     for side in (-1, 1):
@@ -251,6 +254,27 @@ def _chest(canvas, rng, at, coat, bib, tail, paws):
     if rng.random() < 0.75:
         _collar(canvas, rng, at, mask)
     return ImageChops.lighter(mask, tail_mask)
+
+
+def _leg(canvas, frame, side, wide, paint):
+    """The line of a haunch and that of the leg before it; paint: (their colour, the body's mask)."""
+    shade, mask = paint
+    haunch = ellipse(
+        side * 0.86 * wide,
+        2.78,
+        0.6,
+        0.66,
+        arc=(math.pi * (1.05 if side < 0 else 1.2), math.pi * (1.8 if side < 0 else 1.95)),
+    )
+    canvas.line(frame.place(haunch), shade, frame.scale * 0.07, mask, frame.scale * 0.03, 0.8)
+    canvas.line(
+        frame.place(smooth([(side * 0.06, 2.3), (side * 0.08, 2.8), (side * 0.06, 3.3)], closed=False)),
+        shade,
+        frame.scale * 0.06,
+        mask,
+        frame.scale * 0.03,
+        0.8,
+    )
 
 
 def _tail(canvas, frame, side, kind, colour, rings):
@@ -274,7 +298,7 @@ def _tail(canvas, frame, side, kind, colour, rings):
 
 def _collar(canvas, rng, at, mask):
     scale, colour = at.chest.scale, rng.choice(_COLLARS)
-    canvas.line(at.chest.place(ellipse(0, 0.72, 0.92, 0.5, start=0.1, stop=math.pi - 0.1)), colour, scale * 0.2, mask)
+    canvas.line(at.chest.place(ellipse(0, 0.72, 0.92, 0.5, arc=(0.1, math.pi - 0.1))), colour, scale * 0.2, mask)
     if rng.random() < 0.35:
         for side in (-1, 1):
             canvas.fill(
@@ -300,8 +324,9 @@ def _spots(canvas, rng, frame, colour, mask):
             )
 
 
-def _cat_eyes(canvas, rng, at, iris, rim, slant, height):
+def _cat_eyes(canvas, rng, at, eyes):
     """Almond eyes with slit pupils: open, half shut, or closed in a smile; now and then a wink."""
+    iris, rim, slant, height = eyes
     face, scale = _face_frame(at), at.head.scale
     mood = rng.choice(("open", "open", "open", "wide", "sleepy", "happy"))
     wink = rng.random() < 0.1
@@ -310,7 +335,7 @@ def _cat_eyes(canvas, rng, at, iris, rim, slant, height):
     for side in (-1, 1):
         x, y = side * 0.43, -0.08
         if mood == "happy" or (wink and side > 0):
-            canvas.line(face(ellipse(x, y + 0.08, 0.22, 0.16, start=math.pi, stop=2 * math.pi)), rim, scale * 0.07)
+            canvas.line(face(ellipse(x, y + 0.08, 0.22, 0.16, arc=(math.pi, 2 * math.pi))), rim, scale * 0.07)
             continue
         tall = height * {"open": 1, "wide": 1.2, "sleepy": 0.62}[mood]
         almond = smooth(
@@ -361,9 +386,7 @@ def _round_eyes(canvas, rng, at, dark):
     for side in (-1, 1):
         x, y = side * 0.5, -0.05
         if mood == "happy":
-            canvas.line(
-                face(ellipse(x, y + 0.08, 0.2, 0.16, start=math.pi, stop=2 * math.pi)), (16, 12, 12), scale * 0.07
-            )
+            canvas.line(face(ellipse(x, y + 0.08, 0.2, 0.16, arc=(math.pi, 2 * math.pi))), (16, 12, 12), scale * 0.07)
             continue
         white = face(ellipse(x, y, 0.235, 0.225))
         eye = canvas.mask([white])
@@ -399,7 +422,7 @@ def _pug_mouth(canvas, rng, at, head, dark):
         for index in range(3):
             canvas.fill(face(ellipse(side * (0.22 + 0.08 * index), 0.46 + 0.04 * (index % 2), 0.014)), (14, 10, 10))
     canvas.line(
-        face(ellipse(0, 0.28, 0.3, 0.16, start=math.pi + 0.3, stop=2 * math.pi - 0.3)),
+        face(ellipse(0, 0.28, 0.3, 0.16, arc=(math.pi + 0.3, 2 * math.pi - 0.3))),
         mix(dark, (170, 150, 130), 0.35),
         scale * 0.05,
     )

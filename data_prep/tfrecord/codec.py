@@ -8,7 +8,7 @@ import functools
 import hashlib
 import os
 import struct
-from typing import NamedTuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 from common.errors import DataError
 from data_prep.tfrecord import crc32c
@@ -20,17 +20,17 @@ CRC_BYTES = _CRC.size
 OVERHEAD_BYTES = HEADER_BYTES + CRC_BYTES
 
 
-def masked_crc(data):
+def masked_crc(data: bytes) -> int:
     """The masked CRC-32C of data."""
     return crc32c.masked(crc32c.value(data))
 
 
-def crc_bytes(data):
+def crc_bytes(data: bytes) -> bytes:
     """The masked CRC-32C of data as it stands in a file."""
     return _CRC.pack(masked_crc(data))
 
 
-def length_in(header):
+def length_in(header: bytes) -> Optional[int]:
     """The length of a record's payload as its header (HEADER_BYTES) says, None where the checksum denies it."""
     length = header[: _LENGTH.size]
     return _LENGTH.unpack(length)[0] if header[_LENGTH.size :] == crc_bytes(length) else None
@@ -45,7 +45,7 @@ def _frame(payload):
 class RecordError(DataError):
     """A TFRecord file is damaged; says which file and at which byte."""
 
-    def __init__(self, path, offset, what):
+    def __init__(self, path: str, offset: int, what: str):
         super().__init__(
             f"{path} is damaged at byte {offset}: {what}.",
             "Convert the dataset again, or copy the file again from where it is whole.",
@@ -66,8 +66,12 @@ def _read_header(file, path, offset):
     return length
 
 
-def read(path):
-    """Yield the payload (bytes) of each record, both checksums verified. Raises RecordError."""
+def read(path: str) -> Iterator[bytes]:
+    """The payload of each record, both checksums verified.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         offset = 0
@@ -85,8 +89,12 @@ def read(path):
             offset = end
 
 
-def count(path):
-    """The number of records, from the headers alone: payloads are stepped over. Raises RecordError."""
+def count(path: str) -> int:
+    """The number of records, from the headers alone: payloads are stepped over.
+
+    Raises:
+        RecordError: the file is damaged.
+    """
     size = os.path.getsize(path)
     records = 0
     with open(path, "rb") as file:
@@ -116,24 +124,24 @@ class Writer:
     The caller gives a temporary name, and syncs and renames once everything that belongs together is whole.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str):
         self._file = open(path, "wb")
         self._hash = hashlib.sha256()
         self._bytes = 0
         self._examples = 0
-        self.written = None
+        self.written = Written("", 0, 0)
 
-    def write(self, payload):
+    def write(self, payload: bytes) -> None:
         for part in _frame(payload):
             self._file.write(part)
             self._hash.update(part)
         self._bytes += len(payload) + OVERHEAD_BYTES
         self._examples += 1
 
-    def __enter__(self):
+    def __enter__(self) -> "Writer":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         self._file.close()
         self.written = Written(self._hash.hexdigest(), self._bytes, self._examples)
 
@@ -143,12 +151,18 @@ _FIRST, _SECOND, _THIRD = b"\x0a", b"\x12", b"\x1a"
 _SMALL_VARINTS = [bytes((value,)) for value in range(128)]
 
 
-def encode(features):
-    """Serialise {key: values} as a tf.train.Example; the same features give the same bytes.
+def encode(features: Dict[str, Any]) -> bytes:
+    """Serialise features as a tf.train.Example; the same features give the same bytes.
 
-    values: Floats, PackedFloats, Ints or Texts; text is given as str and stored as UTF-8. The bytes are those of
-    protobuf's deterministic serialisation; made here they take less time, and the picture is copied once.
-    Raises struct.error or OverflowError for a number that its type does not hold.
+    The bytes are those of protobuf's deterministic serialisation; made here they take less time, and the image is
+    copied once.
+
+    Args:
+        features: {key: values}, values Floats, PackedFloats, Ints or Texts; text is given as str and stored as UTF-8.
+
+    Raises:
+        struct.error: a number is none that its type holds.
+        OverflowError: likewise.
     """
     entries = []
     for key in sorted(features):
@@ -159,7 +173,7 @@ def encode(features):
     return b"".join([_FIRST, _varint(sum(map(len, entries)))] + entries) if entries else b""
 
 
-@functools.lru_cache(maxsize=4096)  # few lengths occur, but for those of pictures
+@functools.lru_cache(maxsize=4096)  # few lengths occur, but for those of images
 def _head(key, field, length):
     """What stands before a feature's content: an entry of the map, its key, and the beginning of its value."""
     # An empty list is still a list: without it an example without boxes would lose its keys' types.
@@ -186,7 +200,7 @@ class Floats(list):
 
     field = _SECOND  # of tensorflow.Feature
 
-    def parts(self):
+    def parts(self) -> List[bytes]:
         return _run(struct.pack(f"<{len(self)}f", *self))
 
 
@@ -195,7 +209,7 @@ class PackedFloats(bytes):
 
     field = _SECOND
 
-    def parts(self):
+    def parts(self) -> List[bytes]:
         return _run(self)
 
 
@@ -204,7 +218,7 @@ class Ints(list):
 
     field = _THIRD
 
-    def parts(self):
+    def parts(self) -> List[bytes]:
         unsigned = struct.unpack(f"<{len(self)}Q", struct.pack(f"<{len(self)}q", *self))
         return _run(b"".join(map(_varint, unsigned)))
 
@@ -214,7 +228,7 @@ class Texts(list):
 
     field = _FIRST
 
-    def parts(self):
+    def parts(self) -> List[bytes]:
         found = []
         for value in self:
             found += _field(value.encode("utf-8") if isinstance(value, str) else value)
@@ -226,8 +240,12 @@ def _run(numbers):
     return _field(numbers) if numbers else []
 
 
-def decode(payload):
-    """The features of a serialised tf.train.Example as {key: list}. Raises ValueError if payload is none."""
+def decode(payload: bytes) -> Dict[str, List[Any]]:
+    """The features of a serialised tf.train.Example as {key: list}.
+
+    Raises:
+        ValueError: payload is none.
+    """
     from data_prep.tfrecord.example_proto import parse  # and with it protobuf, for those who read
 
     example = parse(payload)

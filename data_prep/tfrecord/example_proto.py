@@ -1,8 +1,10 @@
-"""The message tf.train.Example, for those who read it, without TensorFlow; `records.encode` writes it.
+"""The message tf.train.Example, for those who read it, without TensorFlow; `codec.encode` writes it.
 
 It is built from a descriptor in a pool of its own, so that TensorFlow can be imported later in the same process
 and register the same names.
 """
+
+from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
@@ -50,9 +52,13 @@ def _example_class():
 Example = _example_class()
 
 
-def parse(payload):
-    """The Example in a serialised one. Raises ValueError if payload is none."""
+def parse(payload: bytes) -> Any:
+    """The Example in a serialised one.
+
+    Raises:
+        ValueError: payload is none.
+    """
     try:
         return Example.FromString(payload)
     except DecodeError as error:
-        raise ValueError(f"not a tf.train.Example ({error})")
+        raise ValueError(f"not a tf.train.Example ({error})") from error

@@ -1,16 +1,18 @@
 """What a tf.train.Example has to hold so that the Object Detection API's decoder and training can use it.
 
 Types and meanings are those of object_detection/data_decoders/tf_example_decoder.py. Pure but for Pillow, which
-reads the head of the picture.
+reads the head of the image.
 """
 
 import io
 import math
 import warnings
-from typing import NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from common.text import counted
 from data_prep.tfrecord import example_proto
 from data_prep.tfrecord.label_map import LabelMap
+from data_prep.wording import box_text, first_line, size_text
 
 FLOATS, INTS, BYTES = "float_list", "int64_list", "bytes_list"
 _KIND_WORDS = {FLOATS: "floats", INTS: "int64", BYTES: "bytes"}
@@ -52,17 +54,25 @@ _ROUNDING = 1e-6
 SMALL_PIXELS = 8
 
 
+# {key: (kind, values)} of an example.
+Features = Dict[str, Tuple[str, Sequence[Any]]]
+# xmin, ymin, xmax, ymax as shares of the image's sides.
+Sides = Tuple[float, float, float, float]
+# (width, height) of an image -> (width, height) of the model's input.
+Resize = Callable[[int, int], Tuple[float, float]]
+
+
 class Rules(NamedTuple):
     """What the whole dataset promises; None where nothing is known."""
 
     num_classes: Optional[int] = None
     label_map: Optional[LabelMap] = None
     max_boxes: int = 100  # the API's default of max_number_of_boxes
-    resize: Optional[object] = None  # function(width, height) -> (width, height) of the model's input
+    resize: Optional[Resize] = None
 
 
 class Head(NamedTuple):
-    """What the head of a picture file says; orientation as in Exif, 1 is upright."""
+    """What the head of an image file says; orientation as in Exif, 1 is upright."""
 
     format: str
     width: int
@@ -71,41 +81,44 @@ class Head(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """kind: a key of findings.KINDS. detail: what it is here. count: objects that have it."""
+    """kind: a key of data_prep.check.problems.KINDS. detail: what it is here. times: objects that have it."""
 
     kind: str
     detail: str = ""
-    count: int = 1  # type: ignore[assignment]  # a tuple's own method, which nobody calls
+    times: int = 1
 
 
-def parse(payload):
-    """{key: (kind, values)} of a serialised tf.train.Example; kind is FLOATS, INTS or BYTES.
+def parse(payload: bytes) -> Features:
+    """The Features of a serialised tf.train.Example; kinds are FLOATS, INTS or BYTES.
 
-    Features without any value list are left out. Raises ValueError if payload is no Example.
+    Features without any value list are left out.
+
+    Raises:
+        ValueError: payload is no Example.
     """
     example = example_proto.parse(payload)
     kinds = ((key, feature, feature.WhichOneof("kind")) for key, feature in example.features.feature.items())
     return {key: (kind, getattr(feature, kind).value) for key, feature, kind in kinds if kind}
 
 
-def values(features, key, kind):
+def values(features: Features, key: str, kind: str) -> Sequence[Any]:
     """The values of a feature, an empty list if it is missing or of another kind."""
     found, listed = features.get(key, (kind, ()))
     return listed if found == kind else ()
 
 
-def text(features, key):
+def text(features: Features, key: str) -> str:
     """The first value of a bytes feature as text; "" if there is none."""
     listed = values(features, key, BYTES)
     return listed[0].decode("utf-8", "replace") if listed else ""
 
 
-def boxes(features):
-    """[(xmin, ymin, xmax, ymax)] as shares of the picture's sides; as many as all four lists have."""
+def boxes(features: Features) -> List[Sides]:
+    """[(xmin, ymin, xmax, ymax)] as shares of the image's sides; as many as all four lists have."""
     return list(zip(*(values(features, key, FLOATS) for key in BOX_KEYS)))
 
 
-def class_ids(features, label_map=None):
+def class_ids(features: Features, label_map: Optional[LabelMap] = None) -> List[Optional[int]]:
     """The class id of each object as the API sees it: from the texts where there is a label map and any text.
 
     A text that the label map does not have gives None.
@@ -116,8 +129,12 @@ def class_ids(features, label_map=None):
     return list(values(features, LABELS, INTS))
 
 
-def head(encoded):
-    """The Head of a picture file's bytes. Raises ValueError when they are no picture."""
+def head(encoded: bytes) -> Head:
+    """The Head of an image file's bytes.
+
+    Raises:
+        ValueError: they are no image.
+    """
     from PIL import Image
 
     try:
@@ -127,12 +144,16 @@ def head(encoded):
             orientation = image.getexif().get(0x0112, 1) if image.info.get("exif") else 1
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError(first_line(error))
+        raise ValueError(first_line(error, "it is no image")) from error
     return Head(image.format, image.width, image.height, orientation if orientation in range(1, 9) else 1)
 
 
-def decode(encoded):
-    """(width, height) of the picture decoded to its last row. Raises ValueError when that fails."""
+def decode(encoded: bytes) -> Tuple[int, int]:
+    """(width, height) of the image decoded to its last row.
+
+    Raises:
+        ValueError: that fails; the text says why.
+    """
     from PIL import Image
 
     try:
@@ -141,23 +162,17 @@ def decode(encoded):
             image = Image.open(io.BytesIO(encoded))
             image.load()
     except Exception as error:
-        raise ValueError(first_line(error))
+        raise ValueError(first_line(error, "it is no image")) from error
     return image.size
 
 
-def first_line(error):
-    """An exception's first line; Pillow names the memory it reads from, which differs from run to run."""
-    lines = str(error).splitlines() or [type(error).__name__]
-    return "it is no picture" if "cannot identify" in lines[0] else lines[0]
-
-
-def problems(features, rules):
+def problems(features: Features, rules: Rules) -> List[Problem]:
     """Everything that is wrong with one example, as a list of Problem."""
     wrong = _type_problems(features)
     if wrong:
         # What is of the wrong type cannot be judged further without saying everything twice.
         return wrong
-    wrong, size = _picture_problems(features)
+    wrong, size = _image_problems(features)
     return wrong + _object_problems(features, rules, size or stated_size(features))
 
 
@@ -174,38 +189,38 @@ def _type_problems(features):
     return wrong
 
 
-def _picture_problems(features):
-    """(problems, (width, height) of the picture or None)."""
+def _image_problems(features):
+    """(problems, (width, height) of the image or None)."""
     encoded = values(features, ENCODED, BYTES)
     if not encoded or not encoded[0]:
-        return [Problem("no-picture")], None
+        return [Problem("no-image")], None
     if text(features, "image/format").lower() == "raw":
-        return [Problem("picture-format", "image/format says raw")], None
+        return [Problem("image-format", "image/format says raw")], None
     try:
         found = head(encoded[0])
     except ValueError as reason:
-        return [Problem("picture-broken", str(reason))], None
+        return [Problem("image-broken", str(reason))], None
     wrong = []
     if found.format not in TRAINABLE_FORMATS:
-        wrong.append(Problem("picture-format", f"it is {found.format}"))
+        wrong.append(Problem("image-format", f"it is {found.format}"))
     if found.orientation != 1:
-        wrong.append(Problem("picture-turned", f"orientation {found.orientation}"))
+        wrong.append(Problem("image-turned", f"orientation {found.orientation}"))
     stated, size = stated_size(features), (found.width, found.height)
     if stated is not None and stated != size:
         # The API reshapes numerical masks by the stated size.
         wrong.append(
             Problem(
                 "mask-broken" if values(features, MASKS, FLOATS) else "size-differs",
-                "stated %dx%d, is %dx%d" % (stated + size),
+                f"stated {size_text(stated)}, is {size_text(size)}",
             )
         )
     return wrong, size
 
 
-def stated_size(features):
+def stated_size(features: Features) -> Optional[Tuple[int, int]]:
     """(width, height) as the example states them, or None."""
     sides = [values(features, "image/" + side, INTS) for side in ("width", "height")]
-    return tuple(side[0] for side in sides) if all(sides) else None
+    return (sides[0][0], sides[1][0]) if all(sides) else None
 
 
 def _object_problems(features, rules, size):
@@ -234,16 +249,16 @@ def _object_problems(features, rules, size):
 
 
 def _box_problems(features, size):
-    found = {}
+    found: Dict[str, List[str]] = {}
     for box in boxes(features):
         kind = _box_kind(box, size)
         if kind:
-            found.setdefault(kind, []).append("[%s]" % ", ".join(f"{value:g}" for value in box))
+            found.setdefault(kind, []).append(box_text(box))
     return [Problem(kind, "box " + listed[0], len(listed)) for kind, listed in found.items()]
 
 
 def _box_kind(box, size):
-    """What is wrong with a box, or None. size: (width, height) of the picture or None."""
+    """What is wrong with a box, or None. size: (width, height) of the image or None."""
     if not all(map(math.isfinite, box)):
         return "box-not-finite"
     xmin, ymin, xmax, ymax = box
@@ -285,20 +300,31 @@ def _mask_problems(features, count):
     if not len(masks):
         return []
     if kind == BYTES:
-        detail = f"{len(masks)} masks for {count} boxes"
+        detail = f"{counted(len(masks), 'mask')} for {counted(count, 'box', 'boxes')}"
         return [] if len(masks) == count else [Problem("mask-count", detail)]
     size = stated_size(features)
     if size is None:
         return [Problem("mask-count", "numerical masks need image/height and image/width")]
     if len(masks) == count * size[0] * size[1]:
         return []
-    return [Problem("mask-count", "%d mask values for %d boxes of a %dx%d picture" % ((len(masks), count) + size))]
+    return [
+        Problem(
+            "mask-count",
+            f"{counted(len(masks), 'mask value')} for {counted(count, 'box', 'boxes')} of a {size_text(size)} image",
+        )
+    ]
 
 
-def input_pixels(features, rules, size):
-    """The shorter side of each sound box in pixels of the model's input; size: (width, height) of the picture.
+def input_pixels(features: Features, rules: Rules, size: Optional[Tuple[int, int]]) -> List[float]:
+    """The shorter side of each sound box in pixels of the model's input.
 
-    Empty where the input's or the picture's size is not known.
+    Args:
+        features: of the example.
+        rules: say how large the input is.
+        size: (width, height) of the image.
+
+    Returns:
+        empty where the input's or the image's size is not known.
     """
     if rules.resize is None or size is None or min(size) < 1:
         return []
@@ -310,8 +336,8 @@ def input_pixels(features, rules, size):
     ]
 
 
-def decoding_problems(features):
-    """What only decoding to the last row shows of the picture and of PNG masks, as a list of Problem."""
+def decoding_problems(features: Features) -> List[Problem]:
+    """What only decoding to the last row shows of the image and of PNG masks, as a list of Problem."""
     encoded = values(features, ENCODED, BYTES)
     if not encoded or not encoded[0]:
         return []
@@ -322,7 +348,7 @@ def decoding_problems(features):
     try:
         size = decode(encoded[0])
     except ValueError as reason:
-        return [Problem("picture-broken", str(reason))]
+        return [Problem("image-broken", str(reason))]
     wrong = []
     for mask in values(features, MASKS, BYTES):
         try:
@@ -331,5 +357,5 @@ def decoding_problems(features):
             wrong.append(f"mask: {reason}")
             continue
         if mask_size != size:
-            wrong.append("mask of %dx%d on a picture of %dx%d" % (mask_size + size))
+            wrong.append(f"mask of {size_text(mask_size)} on an image of {size_text(size)}")
     return [Problem("mask-broken", wrong[0], len(wrong))] if wrong else []

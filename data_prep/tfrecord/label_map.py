@@ -4,7 +4,7 @@ The message is defined here in a pool of its own (fields as in object_detection/
 so that the API's module can be imported later in the same process.
 """
 
-from typing import NamedTuple
+from typing import Dict, NamedTuple
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
@@ -16,8 +16,8 @@ BACKGROUND = "background"
 class LabelMap(NamedTuple):
     """`names` is {id: name}; `ids` is {name or display name: id}, where the API looks class texts up."""
 
-    names: dict
-    ids: dict
+    names: Dict[int, str]
+    ids: Dict[str, int]
 
 
 def _message_class():
@@ -41,15 +41,21 @@ def _message_class():
 _Message = _message_class()
 
 
-def read(path):
-    """The LabelMap in a file. Raises ValueError with the reason as its text, and OSError."""
+def read(path: str) -> LabelMap:
+    """The LabelMap in a file.
+
+    Raises:
+        ValueError: it is none; the text says why.
+        OSError: it cannot be read.
+    """
     with open(path, "rb") as file:
         data = file.read()
     try:
         message = text_format.Parse(data.decode("utf-8"), _Message(), allow_unknown_field=True)
     except (text_format.ParseError, UnicodeDecodeError) as error:
-        raise ValueError(f"it is no label map ({printable(str(error).strip(' .'))})")
-    names, ids = {}, {}
+        raise ValueError(f"it is no label map ({printable(str(error).strip(' .'))})") from error
+    names: Dict[int, str] = {}
+    ids: Dict[str, int] = {}
     for item in message.item:
         _add(item, names, ids)
     if not names:

@@ -1,11 +1,11 @@
-"""Any TFRecord file read to its end, whatever is wrong in it; `records.read` stops at the first damage instead."""
+"""Any TFRecord file read to its end, whatever is wrong in it; `codec.read` stops at the first damage instead."""
 
 import os
-from typing import NamedTuple, Optional
+from typing import Any, Iterator, NamedTuple, Optional
 
 from data_prep.tfrecord import codec
 
-# Damages, as `findings.KINDS` names them.
+# Damages, as `check.problems.KINDS` names them.
 CHECKSUM, BROKEN_LENGTH, CUT_OFF = "checksum", "broken-length", "cut-off"
 
 _SNIFF_BYTES = 512
@@ -13,9 +13,9 @@ _MAGIC = (
     (b"\x1f\x8b", "a gzip file; the API reads TFRecords that are not compressed"),
     (b"\x78\x9c", "a zlib stream; the API reads TFRecords that are not compressed"),
     (b"PK\x03\x04", "a zip archive"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"\x89PNG", "a PNG picture"),
-    (b"GIF8", "a GIF picture"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"\x89PNG", "a PNG image"),
+    (b"GIF8", "a GIF image"),
     (b"version https://git-lfs", "a pointer of Git LFS, not the file itself"),
     (b"\x89HDF", "an HDF5 file"),
     (b"SQLite format", "an SQLite database"),
@@ -31,12 +31,20 @@ class Read(NamedTuple):
     lost_bytes: int = 0  # what cannot be read because of it
 
 
-def scan(path, digest=None):
-    """Yield a Read for each record of the file, both checksums verified, in the order of the file.
+def scan(path: str, digest: Any = None) -> Iterator[Read]:
+    """Read each record of a file, both checksums verified, in the order of the file and the memory of one record.
 
     A damaged payload is passed over and the next record read; after a damaged length nothing more can be found.
-    digest: a hashlib object that is given every byte of the file. Memory: one record.
-    Raises OSError where the file cannot be read.
+
+    Args:
+        path: the file.
+        digest: a hashlib object that is given every byte of the file.
+
+    Yields:
+        a Read for each record or damage.
+
+    Raises:
+        OSError: the file cannot be read.
     """
     left = os.path.getsize(path)
     hashed = digest.update if digest is not None else lambda data: None
@@ -64,14 +72,14 @@ def scan(path, digest=None):
                 yield Read(offset, None, CHECKSUM, length)
 
 
-def read_at(path, offset):
+def read_at(path: str, offset: int) -> bytes:
     """The payload of the record that `scan` found whole at offset."""
     with open(path, "rb") as file:
         file.seek(offset)
         return file.read(codec.length_in(file.read(codec.HEADER_BYTES)))
 
 
-def foreign(path):
+def foreign(path: str) -> Optional[str]:
     """What the file is, in words, when its first bytes say that it is no TFRecord; else None."""
     with open(path, "rb") as file:
         head = file.read(_SNIFF_BYTES)

@@ -1,4 +1,4 @@
-"""The shared writer: pictures that a format module has read become a prepared dataset folder.
+"""The shared writer: images that a format module has read become a prepared dataset folder.
 
 A prepared folder holds `<prefix>_<split>.record-NNNNN-of-MMMMM`, `label_map.pbtxt` and, written last,
 `dataset.json`: where that file is, everything it names is whole. `shard_workers` makes the shards.
@@ -9,59 +9,42 @@ import hashlib
 import os
 import shlex
 import time
-from typing import NamedTuple, Optional
+from typing import Any, Callable, Counter, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from google.protobuf import text_encoding
 
 from common import files
 from common.errors import DataError, UsageError
+from common.text import counted
+from data_prep.wording import size_text, some
 from data_prep.writer import shard_workers
+from data_prep.writer.outcome import Outcome
 
 FORMAT = 1
 DATASET_FILE = "dataset.json"
 LABEL_MAP_FILE = "label_map.pbtxt"
 SHARDS = 10
 MAX_SKIPPED = 0.02
-# Nine of the Oxford pets' 3,680 pictures have no xml, a known gap; beyond this share something is missing.
+# Nine of the Oxford pets' 3,680 images have no xml, a known gap; beyond this share something is missing.
 _FORGIVEN_SHARE = 0.05
 # What max_number_of_boxes of an input reader is where a pipeline config does not say (protos/input_reader.proto).
 _API_BOXES = 100
-_NAMES_SHOWN = 20
+_NAMES_KEPT, _NAMES_IN_A_ROW = 20, 3
 _ROWS_SHOWN = 100
 
 
-class Outcome(NamedTuple):
-    """What a format module made of one picture.
-
-    features: for `records.encode`, or None when the picture is skipped, and then `skipped` says why.
-    forgiven: the skip is a known gap of the dataset, which the limit on skipped pictures does not count.
-    labels: class id of each box. notes: (kind, text) of what was changed: "reencoded", "clipped box",
-    "rejected box". source_sha256: of the picture file. size: width and height of the picture written.
-    file: the picture's name where its id is not one.
-    """
-
-    features: Optional[dict]
-    labels: tuple = ()
-    skipped: Optional[str] = None
-    forgiven: bool = False
-    notes: tuple = ()
-    source_sha256: str = ""
-    size: tuple = ()
-    file: str = ""
-
-
 class Unused(NamedTuple):
-    """Files that are no part of the conversion, and why: told, so that nobody looks for them in the records."""
+    """Files that are no part of the conversion, and why: listed, so that nobody looks for them in the records."""
 
-    names: list
+    names: List[str]
     reason: str
 
 
 class Split(NamedTuple):
-    """The ids of a split's pictures; the n-th goes into shard n modulo the number of shards."""
+    """The ids of a split's images; the n-th goes into shard n modulo the number of shards."""
 
     name: str
-    ids: list
+    ids: List[str]
 
 
 class Plan(NamedTuple):
@@ -72,38 +55,48 @@ class Plan(NamedTuple):
     """
 
     name: str
-    classes: list
+    classes: Sequence[str]
     prefix: str
-    splits: list
-    convert: object
+    splits: Sequence[Split]
+    convert: Callable[[str], Outcome]
     shards: int
-    fingerprint: dict  # what the records are made from and how: if it is the same, nothing is to be done
-    extra: dict  # further keys of dataset.json
-    command: tuple = ()  # the format's name, then its options as a dict
-    config: dict = {}
-    unused: tuple = ()
+    fingerprint: Dict[str, Any]  # what the records are made from and how: if it is the same, nothing is to be done
+    extra: Dict[str, Any]  # further keys of dataset.json
+    command: Tuple[Any, ...] = ()  # the format's name, then its options as a dict
+    config: Dict[str, Any] = {}
+    unused: Sequence[Unused] = ()
 
 
 class Limits(NamedTuple):
-    """How many pictures may be unusable: a share (0 to 1), or none at all."""
+    """How many images may be unusable: a share (0 to 1), or none at all."""
 
     max_skipped: float = MAX_SKIPPED
     strict: bool = False
 
 
-def available_cores():
+DEFAULT_LIMITS = Limits()
+
+
+def available_cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0))
 
 
-def write(out_dir, plan, workers=None, limits=Limits()):
+def write(out_dir: str, plan: Plan, workers: Optional[int] = None, limits: Limits = DEFAULT_LIMITS) -> Dict[str, Any]:
     """Convert everything in plan into out_dir and return the content of its dataset.json.
 
-    An older dataset in out_dir stays untouched until the new one is whole. The caller holds
-    `files.locked(out_dir)`.
-    workers: processes, by default one a core.
-    Raises DataError, after printing what was skipped and why, when more than the limits are; and when a shard
-    would be empty.
+    An older dataset in out_dir stays untouched until the new one is whole. The caller holds `files.locked(out_dir)`.
+
+    Args:
+        out_dir: where the dataset goes.
+        plan: what a format decided.
+        workers: processes, by default one a core.
+        limits: how much of it may be unusable.
+
+    Raises:
+        UsageError: shards, workers or limits are no such numbers.
+        DataError: more is unusable than the limits allow, after printing what was skipped and why; or a shard would be
+            empty.
     """
     _validate(plan, workers, limits)
     started = time.monotonic()
@@ -130,12 +123,12 @@ def write(out_dir, plan, workers=None, limits=Limits()):
     return dataset
 
 
-def shard_name(prefix, split, number, shards):
+def shard_name(prefix: str, split: str, number: int, shards: int) -> str:
     """The API's own naming, so that its `input_path` patterns match."""
     return f"{prefix}_{split}.record-{number:05d}-of-{shards:05d}"
 
 
-def label_map_text(classes):
+def label_map_text(classes: Sequence[str]) -> str:
     """A label map (text proto StringIntLabelMap) with ids from 1 in the order of classes."""
     return "".join(
         f'item {{\n  id: {number}\n  name: "{text_encoding.CEscape(name, as_utf8=True)}"\n}}\n'
@@ -143,55 +136,30 @@ def label_map_text(classes):
     )
 
 
-def shards_for(splits):
-    """How many shards a split: ten, but at least ten pictures in each of the smallest split's."""
+def shards_for(splits: Sequence[Split]) -> int:
+    """How many shards a split: ten, but at least ten images in each of the smallest split's."""
     return max(1, min(SHARDS, min(len(split.ids) for split in splits) // 10))
 
 
 def _validate(plan, workers, limits):
     if plan.shards < 1 or (workers is not None and workers < 1) or not 0 <= limits.max_skipped <= 1:
         raise UsageError(
-            "Shards and workers count from 1, and the share of skipped pictures lies between 0 and 1.",
+            "Shards and workers count from 1, and the share of skipped images lies between 0 and 1.",
             "Correct --shards, --workers or --max-skipped.",
         )
     smallest = min(plan.splits, key=lambda split: len(split.ids))
     if len(smallest.ids) < plan.shards:
         raise DataError(
-            f"The {smallest.name} split has {len(smallest.ids)} pictures for {plan.shards} shards, and an "
+            f"The {smallest.name} split has {len(smallest.ids)} images for {plan.shards} shards, and an "
             "empty shard stops a training.",
-            "Add pictures, or ask for fewer shards with --shards.",
+            "Add images, or ask for fewer shards with --shards.",
         )
 
 
 def _describe(plan, shards):
     """The content of dataset.json."""
-    splits, told = {}, []
-    for split in plan.splits:
-        own = [shard for shard in shards if shard.task.split == split.name]
-        # Shard n holds every shards-th picture: back into the order of the split's list.
-        own_told = [
-            (place * plan.shards + shard.task.number, picture_id, outcome)
-            for shard in own
-            for place, picture_id, outcome in shard.told
-        ]
-        told += [(split.name,) + item[1:] for item in sorted(own_told, key=lambda item: item[0])]
-        labels = sum((shard.labels for shard in own), collections.Counter())
-        splits[split.name] = {
-            "pattern": f"{plan.prefix}_{split.name}.record-?????-of-{plan.shards:05d}",
-            "shards": [
-                {
-                    "file": os.path.basename(shard.task.path),
-                    "sha256": shard.written.sha256,
-                    "bytes": shard.written.bytes,
-                    "examples": shard.written.examples,
-                }
-                for shard in own
-            ],
-            "listed": len(split.ids),
-            "examples": sum(shard.written.examples for shard in own),
-            "boxes": sum(labels.values()),
-            "boxes_per_class": {name: labels[number] for number, name in enumerate(plan.classes, 1)},
-        }
+    splits = {split.name: _describe_split(plan, split, shards) for split in plan.splits}
+    notable = [item for split in plan.splits for item in _notable(plan, split, shards)]
     most_boxes = max(shard.most_boxes for shard in shards)
     dataset = {
         "format": FORMAT,
@@ -201,17 +169,17 @@ def _describe(plan, shards):
         "classes": list(plan.classes),
         "splits": splits,
         "skipped": [
-            dict(_identity(picture_id, outcome), split=split, reason=outcome.skipped, forgiven=outcome.forgiven)
-            for split, picture_id, outcome in told
+            dict(_identity(image_id, outcome), split=split, reason=outcome.skipped, forgiven=outcome.forgiven)
+            for split, image_id, outcome in notable
             if outcome.skipped
         ],
         "changed": [
-            dict(_identity(picture_id, outcome), split=split, what=kind, detail=text)
-            for split, picture_id, outcome in told
+            dict(_identity(image_id, outcome), split=split, what=kind, detail=text)
+            for split, image_id, outcome in notable
             for kind, text in outcome.notes
         ],
         "unused": [
-            {"count": len(unused.names), "names": unused.names[:_NAMES_SHOWN], "reason": unused.reason}
+            {"count": len(unused.names), "names": unused.names[:_NAMES_KEPT], "reason": unused.reason}
             for unused in plan.unused
             if unused.names
         ],
@@ -226,11 +194,44 @@ def _describe(plan, shards):
     return dataset
 
 
-def _identity(picture_id, outcome):
-    return {"id": picture_id, "file": outcome.file} if outcome.file else {"id": picture_id}
+def _describe_split(plan, split, shards):
+    own = [shard for shard in shards if shard.task.split == split.name]
+    labels: Counter[int] = sum((shard.labels for shard in own), collections.Counter())
+    return {
+        "pattern": f"{plan.prefix}_{split.name}.record-?????-of-{plan.shards:05d}",
+        "shards": [
+            {
+                "file": os.path.basename(shard.task.path),
+                "sha256": shard.written.sha256,
+                "bytes": shard.written.bytes,
+                "examples": shard.written.examples,
+            }
+            for shard in own
+        ],
+        "listed": len(split.ids),
+        "examples": sum(shard.written.examples for shard in own),
+        "boxes": sum(labels.values()),
+        "boxes_per_class": {name: labels[number] for number, name in enumerate(plan.classes, 1)},
+    }
 
 
-def command_line(name, options):
+def _notable(plan, split, shards):
+    """[(split's name, image id, Outcome)] of what was skipped or changed, in the order of the split's list."""
+    # Shard n holds every shards-th image.
+    found = [
+        (place * plan.shards + shard.task.number, image_id, outcome)
+        for shard in shards
+        if shard.task.split == split.name
+        for place, image_id, outcome in shard.notable
+    ]
+    return [(split.name, image_id, outcome) for _, image_id, outcome in sorted(found, key=lambda item: item[0])]
+
+
+def _identity(image_id, outcome):
+    return {"id": image_id, "file": outcome.file} if outcome.file else {"id": image_id}
+
+
+def command_line(name: str, options: Dict[str, Any]) -> str:
     """`python -m data_prep NAME ...` with the options that change a byte of the result, for a shell."""
     words = ["python", "-m", "data_prep", name]
     for option, value in options.items():
@@ -254,22 +255,22 @@ def _config(plan, splits, most_boxes):
 
 
 def _sizes(counts):
-    """Sides in pixels: smallest, median, largest; and the commonest sizes. counts: {(width, height): pictures}."""
+    """Sides in pixels: smallest, median, largest; and the commonest sizes. counts: {(width, height): images}."""
     if not counts:
         return {}
-    found = {}
+    found: Dict[str, Any] = {}
     for axis, side in enumerate(("width", "height")):
         ordered = sorted(counts, key=lambda size: size[axis])
         found[side] = {"min": ordered[0][axis], "median": _median(ordered, counts)[axis], "max": ordered[-1][axis]}
     found["commonest"] = [
-        {"size": "%dx%d" % size, "pictures": counts[size]}
+        {"size": size_text(size), "pictures": counts[size]}
         for size in sorted(counts, key=lambda size: (-counts[size], size))[:10]
     ]
     return found
 
 
 def _median(ordered, counts):
-    """The middle of all pictures in the order of their sizes; of an even number the second of the two."""
+    """The middle of all images in the order of their sizes; of an even number the second of the two."""
     middle = sum(counts.values()) // 2
     for size in ordered:
         if middle < counts[size]:
@@ -278,7 +279,7 @@ def _median(ordered, counts):
 
 
 def _sha256_of_all(shards):
-    """One checksum of all picture files that were converted: of each shard's, in the order of dataset.json."""
+    """One checksum of all image files that were converted: of each shard's, in the order of dataset.json."""
     return hashlib.sha256("".join(f"{shard.sources_sha256}\n" for shard in shards).encode("utf-8")).hexdigest()
 
 
@@ -288,7 +289,7 @@ def _verify(dataset, plan, limits):
     unexplained = listed - written - len(dataset["skipped"])
     if unexplained:
         raise DataError(
-            f"{unexplained} of {listed} pictures are neither written nor listed as skipped.",
+            f"{unexplained} of {listed} images are neither written nor listed as skipped.",
             "This is a fault of the converter: report it with this output.",
         )
     hold_to_limits(dataset, limits)
@@ -296,32 +297,40 @@ def _verify(dataset, plan, limits):
         for shard in split["shards"]:
             if not shard["examples"]:
                 raise DataError(
-                    f"No usable picture is left for {shard['file']}, and an empty shard stops a training.",
-                    "Repair the skipped pictures (table above), or ask for fewer shards with --shards.",
+                    f"No usable image is left for {shard['file']}, and an empty shard stops a training.",
+                    "Repair the skipped images (table above), or ask for fewer shards with --shards.",
                 )
 
 
-def hold_to_limits(dataset, limits):
-    """Raises DataError where a dataset.json tells of more skipped pictures than the limits allow."""
+def hold_to_limits(dataset: Dict[str, Any], limits: Limits) -> None:
+    """Refuse a dataset that lost too much.
+
+    Args:
+        dataset: its dataset.json.
+        limits: how many images may be skipped.
+
+    Raises:
+        DataError: more are.
+    """
     listed = sum(split["listed"] for split in dataset["splits"].values())
     bad = {entry["id"] for entry in dataset["skipped"] if limits.strict or not entry["forgiven"]}
     bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
     if limits.strict and bad:
         raise DataError(
-            f"{len(bad)} of {listed} pictures were skipped or lost a box (table above), and --strict allows none.",
+            f"{len(bad)} of {listed} images were skipped or lost a box (table above), and --strict allows none.",
             "Repair the data, or leave out --strict.",
         )
-    # As shares, rounded as --max-skipped is: 0.29 times 100 pictures is less than 29.
+    # As shares, rounded as --max-skipped is: 0.29 times 100 images is less than 29.
     if len(bad) / listed > limits.max_skipped:
         raise DataError(
-            f"{len(bad)} of {listed} pictures were skipped or lost a box (table above), more than the limit "
+            f"{len(bad)} of {listed} images were skipped or lost a box (table above), more than the limit "
             f"of {100 * limits.max_skipped:g} %.",
             f"Repair the data, or accept the loss with --max-skipped {len(bad) / listed + 0.005:.2f}.",
         )
     forgiven = sum(entry["forgiven"] for entry in dataset["skipped"])
     if forgiven / listed > _FORGIVEN_SHARE:
         raise DataError(
-            f"{forgiven} of {listed} pictures have no annotation, where the complete dataset lacks a few.",
+            f"{forgiven} of {listed} images have no annotation, where the complete dataset lacks a few.",
             "Unpack the annotations again.",
         )
 
@@ -346,25 +355,28 @@ def _publish(out_dir, plan, shards, dataset):
     os.replace(description, dataset_path)
 
 
-def print_changes(dataset):
-    """One row for all pictures of a split with the same reason: a table that can be read for 10 and for 10,000."""
-    groups = collections.OrderedDict()
+def print_changes(dataset: Dict[str, Any]) -> None:
+    """One row for all images of a split with the same reason: a table that can be read for 10 and for 10,000."""
+    groups: Dict[Tuple[str, str, str], List[str]] = collections.OrderedDict()
     for entry in dataset["skipped"]:
         what = "no annotation" if entry["forgiven"] else "skipped"
         groups.setdefault((entry["split"], what, entry["reason"]), []).append(_shown(entry))
     for entry in dataset["changed"]:
         groups.setdefault((entry["split"], entry["what"], entry["detail"]), []).append(_shown(entry))
-    rows = [(_some(names, len(names)),) + group for group, names in groups.items()]
-    rows += [(_some(entry["names"], entry["count"]), "-", "not used", entry["reason"]) for entry in dataset["unused"]]
+    rows = [(some(names, len(names), _NAMES_IN_A_ROW),) + group for group, names in groups.items()]
+    rows += [
+        (some(entry["names"], entry["count"], _NAMES_IN_A_ROW), "-", "not used", entry["reason"])
+        for entry in dataset["unused"]
+    ]
     if not rows:
         return
-    # Imported only where there is something to say: it takes as long as a hundred pictures.
+    # Imported only where there is something to say: it takes as long as a hundred images.
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="Pictures that did not go in as they were, or that are unusual", title_justify="left")
-    for heading in ("picture", "split", "what", "why"):
+    table = Table(title="Images that did not go in as they were, or that are unusual", title_justify="left")
+    for heading in ("image", "split", "what", "why"):
         table.add_column(heading, overflow="fold")
     for row in rows[:_ROWS_SHOWN]:
         table.add_row(*(Text(cell) for cell in row))
@@ -377,18 +389,14 @@ def _shown(entry):
     return f"{entry['file']} ({entry['id']})" if "file" in entry else entry["id"]
 
 
-def _some(names, count):
-    more = count - len(names[:3])
-    return ", ".join(names[:3]) + (f" and {more} more" if more else "")
-
-
 def _print_summary(out_dir, dataset, seconds):
     parts = [
-        f"{name}: {split['examples']} pictures with {split['boxes']} boxes in {len(split['shards'])} shards"
+        f"{name}: {counted(split['examples'], 'image')} with {counted(split['boxes'], 'box', 'boxes')} in "
+        f"{counted(len(split['shards']), 'shard')}"
         for name, split in dataset["splits"].items()
     ]
+    classes = counted(dataset["num_classes"], "class", "classes")
     print(
-        f"{out_dir} is ready in {seconds:.1f} s. {'; '.join(parts)}; {dataset['num_classes']} classes, "
-        f"{len(dataset['skipped'])} skipped.",
+        f"{out_dir} is ready in {seconds:.1f} s. {'; '.join(parts)}; {classes}, {len(dataset['skipped'])} skipped.",
         flush=True,
     )

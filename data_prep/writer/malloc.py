@@ -1,4 +1,4 @@
-"""Memory that a worker process freed stays with it for the next picture."""
+"""Memory that a worker process freed stays with it for the next image."""
 
 import ctypes
 
@@ -7,11 +7,11 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _TRIM_BYTES, _MMAP_BYTES = 64 << 20, 32 << 20
 
 
-def keep_freed():
+def keep_freed() -> None:
     """Let malloc keep what is freed, up to 64 MiB, where the C library is glibc.
 
-    It gives a picture's few hundred kilobytes back to the system at once otherwise, which has to clear them again
-    for the next picture: with masks that was a tenth of all time.
+    It gives an image's few hundred kilobytes back to the system at once otherwise, which has to clear them again
+    for the next image: with masks that was a tenth of all time.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

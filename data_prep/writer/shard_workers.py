@@ -1,6 +1,6 @@
-"""Shards are converted by worker processes, each from its first picture to its last.
+"""Shards are converted by worker processes, each from its first image to its last.
 
-So nothing large travels between processes, and their number changes no byte. Nothing is kept of a picture unless
+So nothing large travels between processes, and their number changes no byte. Nothing is kept of an image unless
 `dataset.json` names it: of the others only counts and a checksum for each shard, so that memory does not grow.
 """
 
@@ -13,13 +13,14 @@ import signal
 import threading
 import time
 from multiprocessing import connection
-from typing import NamedTuple
+from typing import Any, Callable, Counter, Dict, List, NamedTuple, Sequence, Tuple
 
 from common import files
 from common.errors import DataError
 from common.progress import Progress
 from data_prep.tfrecord import codec
 from data_prep.writer import malloc
+from data_prep.writer.outcome import Outcome
 
 _SECONDS_BETWEEN_REPORTS = 0.1
 
@@ -29,30 +30,42 @@ class Task(NamedTuple):
 
     split: str
     number: int
-    ids: list
+    ids: List[str]
     path: str
 
 
 class Shard(NamedTuple):
-    """A finished shard, on the disk under its temporary name. labels: {class id: boxes}. sizes: {(width, height): pictures}."""
+    """A finished shard, on the disk under its temporary name.
+
+    labels: {class id: boxes}. sizes: {(width, height): images}.
+    """
 
     task: Task
     unfinished: str
     written: codec.Written
-    labels: collections.Counter
+    labels: Counter[int]
     most_boxes: int
-    sizes: collections.Counter
-    sources_sha256: str  # of "<sha256 of the picture file> <id>\n" for each picture that was converted, in order
-    told: list  # (place among the task's ids, id, Outcome without features) of what was skipped or changed
+    sizes: Counter[Tuple[int, ...]]
+    sources_sha256: str  # of "<sha256 of the image file> <id>\n" for each image that was converted, in order
+    notable: List[
+        Tuple[int, str, Outcome]
+    ]  # (place among the task's ids, id, Outcome without features) of what was skipped or changed
 
 
-def run(tasks, convert, workers):
-    """Convert the tasks, by at most so many processes; return their Shards in the order of tasks.
+def run(tasks: Sequence[Task], convert: Callable[[str], Outcome], workers: int) -> List[Shard]:
+    """Convert the tasks and return their Shards, in the same order.
 
-    convert: function(id) -> dataset.Outcome. Raises DataError; what was begun is then left to
-    `files.remove_temporaries`.
+    Args:
+        tasks: the shards to be written.
+        convert: function(id) -> Outcome.
+        workers: how many processes at most.
+
+    Raises:
+        DataError: a conversion or the disk fails; what was begun is left to `files.remove_temporaries`.
     """
-    left, shards, processes, disk = iter(range(len(tasks))), {}, {}, _Disk()
+    left, disk = iter(range(len(tasks))), _Disk()
+    shards: Dict[int, Shard] = {}
+    processes: Dict[Any, multiprocessing.Process] = {}
     try:
         for _ in range(min(workers, len(tasks))):
             ours, theirs = multiprocessing.Pipe()
@@ -63,15 +76,15 @@ def run(tasks, convert, workers):
             theirs.close()
             processes[ours] = process
             _give(ours, left)
-        with Progress("Converting", sum(len(task.ids) for task in tasks), "pictures") as progress:
+        with Progress("Converting", sum(len(task.ids) for task in tasks), "images") as progress:
             while processes:
-                for ours in connection.wait(list(processes)):
-                    message = _message(ours, processes)
+                for ready in connection.wait(list(processes)):
+                    message = _message(ready, processes)
                     if isinstance(message, int):
                         progress.update(message)
                     elif message:
                         number, shard = message
-                        _give(ours, left)
+                        _give(ready, left)
                         shards[number] = shard._replace(task=tasks[number])
                         disk.sync(shard.unfinished)
         disk.wait()
@@ -85,16 +98,21 @@ def run(tasks, convert, workers):
 class _Disk:
     """Waits for files to be on the disk while others are converted."""
 
-    def __init__(self):
-        self._threads, self._errors = [], []
+    def __init__(self) -> None:
+        self._threads: List[threading.Thread] = []
+        self._errors: List[OSError] = []
 
-    def sync(self, path):
+    def sync(self, path: str) -> None:
         thread = threading.Thread(target=self._sync, args=(path,), daemon=True)
         thread.start()
         self._threads.append(thread)
 
-    def wait(self):
-        """Returns when all are. Raises DataError."""
+    def wait(self) -> None:
+        """Returns when all are.
+
+        Raises:
+            DataError: one cannot be written.
+        """
         for thread in self._threads:
             thread.join()
         if self._errors:
@@ -121,17 +139,17 @@ def _give(ours, left):
 
 
 def _message(ours, processes):
-    """What a worker sends: pictures done, or (number of its task, Shard without it); None when it has ended."""
+    """What a worker sends: images done, or (number of its task, Shard without it); None when it has ended."""
     try:
         message = ours.recv()
-    except (EOFError, ConnectionError):
+    except (EOFError, ConnectionError) as error:
         process = processes.pop(ours)
         process.join()
         if process.exitcode:
             raise DataError(
                 f"A conversion process ended with exit code {process.exitcode}.",
                 "If it is -9 the machine ran out of memory: ask for fewer processes with --workers.",
-            )
+            ) from error
         return None
     if isinstance(message, DataError):
         raise message
@@ -154,6 +172,7 @@ def _work(tasks, convert, pipe, of_the_parent):
 def _convert_all(tasks, convert, pipe):
     """0 when all is done, else the error."""
     try:
+        number: int
         for number in iter(pipe.recv, None):
             # Its ids are those of the task: they need not travel back.
             pipe.send((number, _write(tasks[number], convert, pipe.send)._replace(task=None)))
@@ -167,24 +186,27 @@ def _convert_all(tasks, convert, pipe):
 
 
 def _write(task, convert, report):
-    """The Shard of a task. report: is given the number of pictures done since it was called last."""
+    """The Shard of a task. report: is given the number of images done since it was called last."""
     unfinished = files.temporary(task.path)
-    labels, sizes, told, most_boxes = collections.Counter(), collections.Counter(), [], 0
+    labels: Counter[int] = collections.Counter()
+    sizes: Counter[Tuple[int, ...]] = collections.Counter()
+    notable: List[Tuple[int, str, Outcome]] = []
+    most_boxes = 0
     sources = hashlib.sha256()
     reported, last_report = 0, time.monotonic()
     with codec.Writer(unfinished) as writer:
-        for place, picture_id in enumerate(task.ids):
-            outcome = convert(picture_id)
+        for place, image_id in enumerate(task.ids):
+            outcome = convert(image_id)
             if outcome.features is not None:
                 writer.write(codec.encode(outcome.features))
                 labels.update(outcome.labels)
                 most_boxes = max(most_boxes, len(outcome.labels))
                 sizes[outcome.size] += 1
-                sources.update((f"{outcome.source_sha256} {picture_id}\n").encode("utf-8"))
+                sources.update((f"{outcome.source_sha256} {image_id}\n").encode("utf-8"))
             if outcome.skipped or outcome.notes:
-                told.append((place, picture_id, outcome._replace(features=None, labels=(), source_sha256="")))
+                notable.append((place, image_id, outcome._replace(features=None, labels=(), source_sha256="")))
             if time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:
                 report(place + 1 - reported)
                 reported, last_report = place + 1, time.monotonic()
     report(len(task.ids) - reported)
-    return Shard(task, unfinished, writer.written, labels, most_boxes, sizes, sources.hexdigest(), told)
+    return Shard(task, unfinished, writer.written, labels, most_boxes, sizes, sources.hexdigest(), notable)

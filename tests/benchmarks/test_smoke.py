@@ -7,41 +7,47 @@ import pytest
 from benchmarks import smoke
 
 A, B = "GPU-a", "GPU-b"
+# What a good training shows: percent is that of each GPU in metrics.jsonl, used what nvidia-smi saw.
+FOUND = {
+    "code": 0,
+    "used": {A: 80, B: 70},
+    "speeds": (100.0, 300.0, 110.0),
+    "map50": 0.9,
+    "images": 59,
+    "percent": (80.5, 70.0),
+}
 
 
 @pytest.fixture
 def left(tmp_path):
-    """function(name, used, images_per_sec, **run.json) -> Leg with a folder as a good training leaves it."""
+    """function(name, **changes) -> Leg with a folder as a good training leaves it.
 
-    def leave(
-        name="run", code=0, used=None, speeds=(100.0, 300.0, 110.0), map50=0.9, images=59, said=(80.5, 70.0), **run
-    ):
+    changes: those of FOUND, and of run.json.
+    """
+
+    def leave(name="run", **changes):
+        found = {key: changes.pop(key, value) for key, value in FOUND.items()}
         folder = tmp_path / name
         (folder / "eval").mkdir(parents=True, exist_ok=True)
         whole = {"step": 300, "start_step": 200, "devices": {"count": 2}}
-        (folder / "run.json").write_text(json.dumps(dict(whole, **run)))
+        (folder / "run.json").write_text(json.dumps(dict(whole, **changes)))
+        gpus = [{"percent": one} for one in found["percent"]]
         (folder / "metrics.jsonl").write_text(
             "".join(
-                json.dumps({"step": step, "images_per_sec": speed, "gpus": [{"percent": one} for one in said]}) + "\n"
-                for step, speed in enumerate((None,) + speeds)
+                json.dumps({"step": step, "images_per_sec": speed, "gpus": gpus}) + "\n"
+                for step, speed in enumerate((None,) + found["speeds"])
             )
         )
-        (folder / "eval" / "metrics.json").write_text(
-            json.dumps(
-                {
-                    "evaluations": [
-                        {"step": 300, "images": images, "images_expected": 59, "metrics": {smoke.MAP50: map50}}
-                    ]
-                }
-            )
-        )
-        return smoke.Leg(code, 10.0, str(folder), {A: 80, B: 70} if used is None else used)
+        metrics = {smoke.MAP50: found["map50"]}
+        entry = {"step": 300, "images": found["images"], "images_expected": 59, "metrics": metrics}
+        (folder / "eval" / "metrics.json").write_text(json.dumps({"evaluations": [entry]}))
+        return smoke.Leg(found["code"], 10.0, str(folder), found["used"])
 
     return leave
 
 
 def judge(leg, one=None, kind="gpu", count=2, first=None):
-    return smoke.judge("clone", count, kind, 300, first or leg, leg, one, 0.5)
+    return smoke.judge("clone", smoke.Plan(kind, count, 300, 0.5), smoke.Legs(first or leg, leg, one))
 
 
 def failed(checks):
@@ -65,8 +71,8 @@ def test_a_good_pair_of_trainings_passes_everything(left):
         ({"map50": 0.49}, "reaches mAP@.50 0.5"),
         ({"used": {A: 80, B: 0}}, "uses every GPU"),
         ({"used": {A: 80}}, "uses every GPU"),
-        ({"said": (80.5,)}, "tells the use of every GPU"),
-        ({"said": (80.5, None)}, "tells the use of every GPU"),
+        ({"percent": (80.5,)}, "tells the use of every GPU"),
+        ({"percent": (80.5, None)}, "tells the use of every GPU"),
         ({"speeds": (60.0,)}, "is faster on all GPUs than on one"),
         ({"speeds": ()}, "is faster on all GPUs than on one"),
     ],
@@ -86,7 +92,7 @@ def test_what_a_machine_without_gpus_cannot_show_is_skipped_and_said_so(left):
 
 
 def test_one_gpu_is_not_compared_with_itself(left):
-    checks = judge(left(used={A: 50}, said=(50.0,), devices={"count": 1}), count=1)
+    checks = judge(left(used={A: 50}, percent=(50.0,), devices={"count": 1}), count=1)
     assert failed(checks) == [] and checks[-1].found == "skipped: one GPU"
 
 
@@ -137,7 +143,7 @@ def test_each_trainer_trains_goes_on_and_with_several_gpus_is_compared_with_one(
         return left()
 
     monkeypatch.setattr(smoke, "train", train)
-    smoke.smoke("mirrored", kind, count, 300, 0.5, "runs/smoke")
+    smoke.smoke("mirrored", smoke.Plan(kind, count, 300, 0.5), "runs/smoke")
     assert [(leg["NUM_STEPS"], leg.get("RESUME"), leg["EVAL_AT_END"]) for leg in legs[:2]] == [
         ("200", None, "0"),
         ("300", "require", "1"),

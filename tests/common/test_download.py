@@ -286,7 +286,7 @@ def test_an_archive_is_unpacked_without_the_files_a_mac_added(tmp_path):
         [
             ("./._images", tarfile.REGTYPE, b"mac"),
             ("./images", tarfile.DIRTYPE, ""),
-            ("./images/a.jpg", tarfile.REGTYPE, b"picture"),
+            ("./images/a.jpg", tarfile.REGTYPE, b"image"),
             ("images/._a.jpg", tarfile.REGTYPE, b"mac"),
         ],
     )
@@ -311,7 +311,7 @@ def test_an_archive_is_unpacked_without_the_files_a_mac_added(tmp_path):
     ],
 )
 def test_a_member_that_leaves_its_folder_is_refused_and_nothing_stays(tmp_path, name, kind, content):
-    path = make_archive(tmp_path / "a.tar.gz", [("images/a.jpg", tarfile.REGTYPE, b"picture"), (name, kind, content)])
+    path = make_archive(tmp_path / "a.tar.gz", [("images/a.jpg", tarfile.REGTYPE, b"image"), (name, kind, content)])
     with pytest.raises(DataError, match="not a file or folder inside of images/"):
         download.unpack(path, str(tmp_path), "images")
     assert os.listdir(str(tmp_path)) == ["a.tar.gz"]
@@ -327,11 +327,12 @@ def test_a_cut_archive_is_refused_and_nothing_stays(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "members, said", [([], "holds no folder images/"), ([("images", tarfile.REGTYPE, b"x")], "holds no folder images/")]
+    "members, message",
+    [([], "holds no folder images/"), ([("images", tarfile.REGTYPE, b"x")], "holds no folder images/")],
 )
-def test_an_archive_without_the_folder_is_refused_and_nothing_stays(tmp_path, members, said):
+def test_an_archive_without_the_folder_is_refused_and_nothing_stays(tmp_path, members, message):
     path = make_archive(tmp_path / "a.tar.gz", members)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         download.unpack(path, str(tmp_path), "images")
     assert os.listdir(str(tmp_path)) == ["a.tar.gz"]
 

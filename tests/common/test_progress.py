@@ -12,13 +12,13 @@ def test_elsewhere_than_on_a_terminal_lines_are_plain(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.sys, "stderr", out)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with progress.Progress("Converting", 100, "pictures") as bar:
+    with progress.Progress("Converting", 100, "images") as bar:
         for _ in range(50):
             now[0] += 0.5
             bar.update(1)
     assert out.getvalue().splitlines() == [
-        "Converting: 21 of 100 pictures, 2 pictures/s, 40 s left",
-        "Converting: 42 of 100 pictures, 2 pictures/s, 29 s left",
+        "Converting: 21 of 100 images, 2 images/s, 40 s left",
+        "Converting: 42 of 100 images, 2 images/s, 29 s left",
     ]
 
 
@@ -44,13 +44,11 @@ class Terminal(io.StringIO):
 def test_on_a_terminal_a_bar_shows_the_rate_and_the_time_left(monkeypatch):
     out = Terminal()
     monkeypatch.setattr(progress.sys, "stderr", out)
-    with progress.Progress("Converting", 100, "pictures") as bar:
+    with progress.Progress("Converting", 100, "images") as bar:
         time.sleep(0.2)  # a bar is drawn anew ten times a second at most
         bar.update(50)
     last = out.getvalue().split("\r")[-1]
-    assert last.startswith("Converting:  50%|") and re.search(
-        r"50/100 \[\d\d:\d\d<\d\d:\d\d, +[0-9.]+pictures/s\]", last
-    )
+    assert last.startswith("Converting:  50%|") and re.search(r"50/100 \[\d\d:\d\d<\d\d:\d\d, +[0-9.]+images/s\]", last)
 
 
 def test_on_a_terminal_a_download_that_goes_on_begins_where_it_was(monkeypatch):

@@ -10,29 +10,29 @@ WIDTH, HEIGHT = 40, 30
 KINDS = {float: codec.Floats, int: codec.Ints, bytes: codec.Texts, str: codec.Texts}
 
 
-def picture(seed=0, size=(WIDTH, HEIGHT), kind="JPEG", **options):
+def image(seed=0, size=(WIDTH, HEIGHT), kind="JPEG", **options):
     out = io.BytesIO()
     Image.new("RGB", size, (seed * 37 % 256, seed * 91 % 256, 60)).save(out, kind, **options)
     return out.getvalue()
 
 
-def cut_picture():
+def cut_image():
     """A JPEG with a sound head whose second half is missing."""
-    whole = picture(size=(300, 300))
+    whole = image(size=(300, 300))
     return whole[: (len(whole) - 630) // 2 + 630]
 
 
-def turned_picture():
+def turned_image():
     """A JPEG whose Exif data says to turn it."""
     exif = Image.Exif()
     exif[0x0112] = 6
-    return picture(exif=exif.tobytes())
+    return image(exif=exif.tobytes())
 
 
 def example(number=0, boxes=((0.1, 0.2, 0.5, 0.9),), labels=(1,), texts=None, **changes):
     """A serialised example; changes: key without image/, with __ for / -> values, or None to leave it out."""
     features = {
-        "image/encoded": [picture(number)],
+        "image/encoded": [image(number)],
         "image/format": ["jpeg"],
         "image/source_id": [f"{number}.jpg"],
         "image/height": [HEIGHT],

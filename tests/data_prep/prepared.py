@@ -2,7 +2,14 @@
 
 import os
 
+from data_prep.formats import base
 from data_prep.tfrecord import codec
+
+
+def prepare(module, source, out, options=None, **how):
+    """Converts the folder source into out as a format's module plans it; returns dataset.json. how: of base.prepare."""
+    options = module.Options() if options is None else options
+    return base.prepare(lambda: module.plan(str(source), "prepared", options), str(out), **how)
 
 
 def examples(out, split="*"):
@@ -19,5 +26,5 @@ def examples(out, split="*"):
 
 
 def skipped(dataset):
-    """{picture: reason} of a dataset.json."""
+    """{image: reason} of a dataset.json."""
     return {entry["id"]: entry["reason"] for entry in dataset["skipped"]}

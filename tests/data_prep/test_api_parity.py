@@ -15,6 +15,7 @@ from PIL import Image
 from data_prep.formats import coco, pets, voc
 from data_prep.tfrecord import codec
 from data_prep.writer.dataset import Limits, label_map_text
+from tests.data_prep.prepared import prepare
 
 pytestmark = pytest.mark.tensorflow
 
@@ -31,41 +32,46 @@ VOC_CLASSES = ("cat", "dog", "Vogel im Käfig")
 
 
 def write_voc(root, encode):
-    """VOCdevkit/VOC2007 with 12 pictures, the API's list of the training set, and ours of train and val."""
+    """VOCdevkit/VOC2007 with 12 images, the API's list of the training set, and ours of train and val."""
     folder = os.path.join(root, "VOC2007")
     for name in ("Annotations", "JPEGImages", "ImageSets/Main"):
         os.makedirs(os.path.join(folder, name))
-    stems = [f"picture {number}" if number % 2 else f"bild_ä{number}" for number in range(12)]
+    stems = [f"image {number}" if number % 2 else f"bild_ä{number}" for number in range(12)]
     for number, stem in enumerate(stems):
         with open(os.path.join(folder, "JPEGImages", stem + ".jpg"), "wb") as out:
             out.write(encode(size=(64 + number, 48)))
         objects = "".join(
-            f"<object><name>{VOC_CLASSES[(number + extra) % 3]}</name><pose>Left</pose><truncated>{number % 2}</truncated><difficult>{extra % 2}</difficult><bndbox><xmin>{1 + number}</xmin><ymin>2</ymin><xmax>40</xmax><ymax>45.5</ymax></bndbox><part><name>head</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part></object>"
+            f"<object><name>{VOC_CLASSES[(number + extra) % 3]}</name><pose>Left</pose>"
+            f"<truncated>{number % 2}</truncated><difficult>{extra % 2}</difficult>"
+            f"<bndbox><xmin>{1 + number}</xmin><ymin>2</ymin><xmax>40</xmax><ymax>45.5</ymax></bndbox>"
+            "<part><name>head</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part>"
+            "</object>"
             for extra in range(number % 3)
         )
         with open(os.path.join(folder, "Annotations", stem + ".xml"), "w", encoding="utf-8") as out:
             out.write(
-                f"<annotation><folder>VOC2007</folder><filename>{stem}.jpg</filename><size><width>{64 + number}</width><height>48</height><depth>3</depth></size>{objects}</annotation>"
+                f"<annotation><folder>VOC2007</folder><filename>{stem}.jpg</filename>"
+                f"<size><width>{64 + number}</width><height>48</height><depth>3</depth></size>{objects}</annotation>"
             )
     for name, part in (("train", stems[:8]), ("val", stems[8:])):
         with open(os.path.join(folder, "ImageSets", "Main", name + ".txt"), "w", encoding="utf-8") as out:
             out.writelines(stem + "\n" for stem in part)
-    # The API's converter splits its lines at blanks, so it gets the pictures without one.
+    # The API's converter splits its lines at blanks, so it gets the images without one.
     with open(os.path.join(folder, "ImageSets", "Main", "aeroplane_train.txt"), "w", encoding="utf-8") as out:
         out.writelines(f"{stem} -1\n" for stem in stems[:8] if " " not in stem)
     return folder
 
 
-COCO_PICTURES = [f"Bengal_{number}" for number in range(1, 31)]  # of mini-pets; Bengal_5 is a PNG called .jpg
+COCO_IMAGES = [f"Bengal_{number}" for number in range(1, 31)]  # of mini-pets; Bengal_5 is a PNG called .jpg
 OVER_THE_EDGE, FAR_OUTSIDE, ALL_OUTSIDE = "Bengal_7", "Bengal_8", "Bengal_10"
 
 
 def write_coco(root, mini_raw):
-    """images/ and instances_{train,val}.json: up to three polygons a picture, every fourth with a crowd's RLE."""
+    """images/ and instances_{train,val}.json: up to three polygons an image, every fourth with a crowd's RLE."""
     os.makedirs(os.path.join(root, "images"))
     rng = random.Random(5)
     images, annotations = [], []
-    for number, stem in enumerate(COCO_PICTURES):
+    for number, stem in enumerate(COCO_IMAGES):
         path = os.path.join(root, "images", stem + ".jpg")
         shutil.copyfile(os.path.join(mini_raw, "images", stem + ".jpg"), path)
         width, height = Image.open(path).size
@@ -81,7 +87,7 @@ def write_coco(root, mini_raw):
             if stem == name:
                 annotations.append(dict(annotated(images[-1], rng, [[3, 4, 20, 4, 20, 24]], 0), bbox=box))
     for item in annotations:
-        if item["image_id"] == images[COCO_PICTURES.index(ALL_OUTSIDE)]["id"]:
+        if item["image_id"] == images[COCO_IMAGES.index(ALL_OUTSIDE)]["id"]:
             item["bbox"] = [5, 5, 10, 500]
     for number, item in enumerate(annotations):
         item["id"] = 1000 + number
@@ -205,7 +211,7 @@ def test_pets_are_the_api_converters(api, sources, source, case, tmp_path):
     if source not in sources:
         pytest.skip(f"there is no folder of real pets at {SAMPLE}")
     ours, theirs = str(tmp_path), api(source, case)
-    dataset = pets.prepare(sources[source], ours, PETS[case][0], limits=Limits(1.0))
+    dataset = prepare(pets, sources[source], ours, PETS[case][0], limits=Limits(1.0))
     assert shards(ours) == shards(theirs) and len(shards(ours)) == 20
     only_ours, compared = set(), 0
     for name in shards(ours):
@@ -246,10 +252,10 @@ def decoded(png):
 
 
 def test_voc_is_the_api_converters(api, sources, tmp_path):
-    dataset = voc.prepare(sources["voc"], str(tmp_path), voc.Options(shards=1))
+    dataset = prepare(voc, sources["voc"], str(tmp_path), voc.Options(shards=1))
     assert dataset["classes"] == sorted(VOC_CLASSES) != list(VOC_CLASSES)
     (tmp_path / "map.pbtxt").write_text(label_map_text(VOC_CLASSES), encoding="utf-8")
-    voc.prepare(sources["voc"], str(tmp_path), voc.Options(str(tmp_path / "map.pbtxt"), shards=1))
+    prepare(voc, sources["voc"], str(tmp_path), voc.Options(str(tmp_path / "map.pbtxt"), shards=1))
     own = read(str(tmp_path), "pascal_train.record-00000-of-00001")
     other = dict(read(api("voc", "train"), "shard"))
     assert len(own) == 8 and len(other) == 4
@@ -258,7 +264,8 @@ def test_voc_is_the_api_converters(api, sources, tmp_path):
 
 @pytest.mark.parametrize("case", ["boxes", "png"])
 def test_coco_is_the_api_converters(api, sources, case, tmp_path):
-    dataset = coco.prepare(
+    dataset = prepare(
+        coco,
         sources["coco"],
         str(tmp_path),
         coco.Options(masks="png" if case == "png" else "none", shards=1),
@@ -276,8 +283,8 @@ def test_coco_is_the_api_converters(api, sources, case, tmp_path):
         features["image/source_id"][0].decode(): features["image/filename"][0].decode()[: -len(".jpg")]
         for _, features in theirs
     }
-    assert list(stems.values()) == COCO_PICTURES
-    # A picture none of whose boxes can be used: skipped here, a picture without a box there.
+    assert list(stems.values()) == COCO_IMAGES
+    # An image none of whose boxes can be used: skipped here, an image without a box there.
     (skipped,) = dataset["skipped"]
     assert stems[skipped["id"]] == ALL_OUTSIDE and dict(theirs)[skipped["id"]]["image/object/area"] == []
     assert [key for key, _ in ours] == [key for key, _ in theirs if key != skipped["id"]]
@@ -303,7 +310,7 @@ def test_coco_is_the_api_converters(api, sources, case, tmp_path):
 
 def assert_coco_differs(stem, own, other):
     if stem == OVER_THE_EDGE:
-        # Half a pixel over the edge: clipped here, left out there. It is the last one of its picture.
+        # Half a pixel over the edge: clipped here, left out there. It is the last one of its image.
         assert own["image/object/bbox/xmax"][-1] == 1.0
         own = {key: values[:-1] if key.startswith("image/object/") else values for key, values in own.items()}
         own[MASK] = other[MASK]
@@ -317,7 +324,7 @@ def assert_coco_differs(stem, own, other):
 def test_the_apis_decoder_reads_both_kinds_of_masks_alike(api_dir, mini, tmp_path):
     """Ours too, through tf_example_decoder: what training sees is the same floats."""
     for kind in ("png", "numerical"):
-        pets.prepare(str(mini / "raw"), str(tmp_path / kind), pets.Options("body", kind), limits=Limits(1.0))
+        prepare(pets, str(mini / "raw"), str(tmp_path / kind), pets.Options("body", kind), limits=Limits(1.0))
     code = """if True:
         import sys, numpy, tensorflow.compat.v1 as tf
         from object_detection.data_decoders import tf_example_decoder

@@ -39,12 +39,12 @@ def test_neither_the_command_line_nor_the_converter_imports_tensorflow():
 
 def test_pets_are_converted_and_checked(raw, tmp_path, capsys):
     assert main(["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "3"]) == 0
-    assert "train: 14 pictures with 14 boxes in 3 shards" in capsys.readouterr().out
+    assert "train: 14 images with 14 boxes in 3 shards" in capsys.readouterr().out
     assert main(["check", str(tmp_path / "out")]) == 0
 
 
 @pytest.mark.parametrize(
-    "arguments, code, said",
+    "arguments, code, message",
     [
         (["pets", "--source", "/nowhere", "--out", "OUT"], 3, "/nowhere is not in Oxford-IIIT Pet's layout"),
         (["check", "/nowhere"], 3, "There is no file or folder /nowhere."),
@@ -56,7 +56,7 @@ def test_pets_are_converted_and_checked(raw, tmp_path, capsys):
         (["mini-pets", "--out", "/proc/nowhere"], 3, "/proc/nowhere: No such file"),
     ],
 )
-def test_an_error_is_one_sentence_what_and_one_what_to_do(raw, tmp_path, capsys, arguments, code, said):
+def test_an_error_is_one_sentence_what_and_one_what_to_do(raw, tmp_path, capsys, arguments, code, message):
     names = {"RAW": raw.root, "OUT": str(tmp_path / "out")}
     assert (
         main(
@@ -68,7 +68,7 @@ def test_an_error_is_one_sentence_what_and_one_what_to_do(raw, tmp_path, capsys,
         == code
     )
     lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 2 and said in lines[0] and lines[1].endswith(".")
+    assert len(lines) == 2 and message in lines[0] and lines[1].endswith(".")
 
 
 @pytest.mark.parametrize("arguments", [[], ["dogs"], ["pets", "--boxes", "tails"], ["pets", "--shards", "many"]])
@@ -206,10 +206,10 @@ def test_the_processes_of_a_killed_run_end_with_it(raw, tmp_path):
 def test_two_runs_at_once_wait_for_each_other(raw, tmp_path):
     arguments = command("pets", "--source", raw.root, "--out", tmp_path / "out", "--shards", "2")
     both = [subprocess.Popen(arguments, stdout=subprocess.PIPE) for _ in range(2)]
-    said = sorted(process.communicate()[0].decode() for process in both)
+    message = sorted(process.communicate()[0].decode() for process in both)
     assert [process.returncode for process in both] == [0, 0]
-    assert sum("is ready in" in text for text in said) == 1
-    assert sum("already complete" in text for text in said) == 1
+    assert sum("is ready in" in text for text in message) == 1
+    assert sum("already complete" in text for text in message) == 1
 
 
 def test_a_worker_that_is_killed_ends_the_run_with_a_sentence(raw, tmp_path):
@@ -230,7 +230,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_a_sentence(raw, tmp_path):
 )
 def test_output_that_nobody_reads_is_no_fault_of_the_disk(raw, tmp_path, arguments):
     """As with `| head`: the reader has what it wanted and ends."""
-    raw.picture("pug_1", b"broken")
+    raw.image("pug_1", b"broken")
     names = {"RAW": raw.root, "OUT": str(tmp_path / "out"), "RECORDS": str(tmp_path / "a.record")}
     (tmp_path / "a.record").write_bytes(b"")
     reading, writing = os.pipe()
@@ -251,20 +251,20 @@ def test_a_full_disk_below_the_output_is_told(raw):
 
 
 def test_limits_and_force_are_those_of_the_command_line(raw, tmp_path, capsys):
-    raw.picture("pug_1", b"broken")
+    raw.image("pug_1", b"broken")
 
     def convert(*options):
         code = main(["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "2", *options])
-        said = capsys.readouterr()
-        return code, said.out + said.err
+        message = capsys.readouterr()
+        return code, message.out + message.err
 
-    code, said = convert()
-    assert code == 3 and "1 of 20 pictures were skipped" in said and "more than the limit of 2 %" in said
-    code, said = convert("--max-skipped", "0.05")
-    assert code == 0 and "is ready in" in said
-    code, said = convert("--max-skipped", "0.05", "--strict")
-    assert code == 3 and "--strict allows none" in said
-    code, said = convert("--max-skipped", "0.05")
-    assert code == 0 and "is already complete" in said
-    code, said = convert("--max-skipped", "0.05", "--force")
-    assert code == 0 and "is ready in" in said
+    code, message = convert()
+    assert code == 3 and "1 of 20 images were skipped" in message and "more than the limit of 2 %" in message
+    code, message = convert("--max-skipped", "0.05")
+    assert code == 0 and "is ready in" in message
+    code, message = convert("--max-skipped", "0.05", "--strict")
+    assert code == 3 and "--strict allows none" in message
+    code, message = convert("--max-skipped", "0.05")
+    assert code == 0 and "is already complete" in message
+    code, message = convert("--max-skipped", "0.05", "--force")
+    assert code == 0 and "is ready in" in message

@@ -13,7 +13,7 @@ from data_prep.check import inputs, quick, scan
 from data_prep.check import problems as findings
 from data_prep.contact_sheet import collect
 from data_prep.tfrecord import codec
-from tests.data_prep.foreign_records import example, offsets, picture, write
+from tests.data_prep.foreign_records import example, image, offsets, write
 from tests.data_prep.fuzzing import changed_json, damaged
 
 SOME = settings(deadline=None, max_examples=50, suppress_health_check=HealthCheck.all())
@@ -134,7 +134,7 @@ def test_any_description_is_judged_or_refused(prepared, data):
 _LISTS = (
     strategies.lists(strategies.floats(width=32), max_size=4).map(codec.Floats)
     | strategies.lists(strategies.integers(-(2**63), 2**63 - 1), max_size=4).map(codec.Ints)
-    | strategies.lists(strategies.binary(max_size=9) | strategies.just(picture()) | damaged(picture()), max_size=3).map(
+    | strategies.lists(strategies.binary(max_size=9) | strategies.just(image()) | damaged(image()), max_size=3).map(
         codec.Texts
     )
 )

@@ -15,8 +15,10 @@ CLASSES = {"Bengal", "pug", "Siamese"}
 
 @pytest.fixture(scope="module")
 def settings(with_masks, project_dir):
-    """Seeded: what three steps make of weights of chance may draw no mask at all, or only boxes too far off to have
-    a mask loss."""
+    """Seeded.
+
+    What three steps make of weights of chance may draw no mask at all, or only boxes too far off to have a mask loss.
+    """
     return dict(
         DATASET=str(with_masks),
         BATCH_SIZE="2",

@@ -105,8 +105,8 @@ def test_the_run_tells_its_story(mirrored):
     assert set(parts) == {"Loss/classification_loss", "Loss/localization_loss", "regularization_loss"}
     assert sum(parts.values()) == pytest.approx(lines[6]["loss"], rel=1e-4)
     with open(os.path.join(mirrored.folder, "report.html"), encoding="utf-8") as page:
-        told = page.read()
-    assert "Finished" in told and 'aria-label="Accuracy"' in told and "data:image/png;base64," in told
+        text = page.read()
+    assert "Finished" in text and 'aria-label="Accuracy"' in text and "data:image/png;base64," in text
     assert mirrored.manifest()["config_changes"][0] == "batch_size: 16 -> 8 (BATCH_SIZE)"
 
 

@@ -119,9 +119,8 @@ class Machine:
     def add_gpus(self, number, *models):
         """Adds a driver that lists `number` T4, or one GPU of each of `models`: "NAME, MAJOR.MINOR"."""
         models = models or ("Tesla T4, 7.5",) * number
-        listed = "".join(
-            "echo 'GPU {}: {} (UUID: GPU-{})'\n".format(i, model.split(",")[0], i) for i, model in enumerate(models)
-        )
+        names = [model.split(",")[0] for model in models]
+        listed = "".join(f"echo 'GPU {i}: {name} (UUID: GPU-{i})'\n" for i, name in enumerate(names))
         asked = "".join(f"echo '{model}'\n" for model in models)
         self.add("nvidia-smi", f'#!/bin/sh\nif [ "$1" = -L ]; then\n{listed}else\n{asked}fi\n')
 

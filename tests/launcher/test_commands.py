@@ -300,6 +300,18 @@ def test_report_runs_where_trainings_run(machine):
     assert machine.calls("docker compose")[-1].endswith(" report")
 
 
+def test_diff_in_docker_is_shown_the_runs_that_are_named(machine):
+    machine.add_docker()
+    runs = [machine.root / "runs" / "one", machine.home / "other runs"]
+    for run in runs:
+        run.mkdir()
+    (runs[1] / "run.json").write_text("{}")
+    machine.run("diff", "runs/one", str(runs[1] / "run.json"), "--all")
+    command = machine.calls("docker compose")[-1]
+    assert command.endswith(f" diff {runs[0]} {runs[1] / 'run.json'} --all")
+    assert all(f"--volume {run}:{run}:ro" in command for run in runs)
+
+
 def test_export_in_docker_runs_its_own_service(machine):
     machine.add_docker()
     machine.run("export", "--checkpoint", "newest")
@@ -338,8 +350,8 @@ def test_a_gpu_too_new_for_the_base_is_refused_before_the_base_is_fetched(machin
     machine.add_gpus(1, gpu)
     done = machine.run(command, **base)
     assert done.returncode == 3
-    told = done.err.splitlines()
-    assert len(told) == 2 and told[0].startswith("NVIDIA ") and told[0].endswith(what) and told[1].startswith(do)
+    lines = done.err.splitlines()
+    assert len(lines) == 2 and lines[0].startswith("NVIDIA ") and lines[0].endswith(what) and lines[1].startswith(do)
     assert machine.calls("docker compose build") == []
 
 

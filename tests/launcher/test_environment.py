@@ -220,12 +220,11 @@ def test_pyenv_is_found_where_pyenv_root_says(machine, tmp_path):
 
 def test_uv_installs_python_when_it_has_none(machine, tmp_path):
     python = machine.add_python("python3.7", tmp_path / "uv")
+    installed = tmp_path / "installed"
     machine.add(
         "uv",
-        '#!/bin/sh\necho uv $* >>{0}\ncase "$2" in\n'
-        "  find) [ -e {1} ] && echo {2};;\n  install) : >{1};;\nesac\n".format(
-            machine.calls_file, tmp_path / "installed", python
-        ),
+        f'#!/bin/sh\necho uv $* >>{machine.calls_file}\ncase "$2" in\n'
+        f"  find) [ -e {installed} ] && echo {python};;\n  install) : >{installed};;\nesac\n",
     )
     assert machine.run("setup").returncode == 0
     assert machine.calls("uv")[:3] == ["uv python find 3.7", "uv python install 3.7", "uv python find 3.7"]

@@ -26,7 +26,7 @@ def registry():
                 return self.send(401, b"", {"WWW-Authenticate": server.wants_token})
             if self.path != "/v2/nvidia/tensorflow/manifests/tf1":
                 return self.send(404, b"{}")
-            self.send(server.code, MANIFEST, {"Docker-Content-Digest": server.told})
+            self.send(server.code, MANIFEST, {"Docker-Content-Digest": server.named})
 
         def send(self, code, body, headers=None):
             self.send_response(code)
@@ -39,7 +39,7 @@ def registry():
             pass
 
     server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    server.asked, server.wants_token, server.told, server.code = [], None, DIGEST, 200
+    server.asked, server.wants_token, server.named, server.code = [], None, DIGEST, 200
     server.name = f"127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
@@ -78,7 +78,7 @@ def test_a_token_for_anybody_is_fetched_where_the_registry_says(registry, tmp_pa
     [
         ("nvidia/tensorflow:tf9", {}, "has no image"),
         ("nvidia/tensorflow:tf1", {"wants_token": "Basic realm=x"}, "does not show"),
-        ("nvidia/tensorflow:tf1", {"told": "sha256:" + "1" * 64}, "does not have the digest it names"),
+        ("nvidia/tensorflow:tf1", {"named": "sha256:" + "1" * 64}, "does not have the digest it names"),
         ("nvidia/tensorflow:tf1", {"code": 503}, "answered with 503"),
     ],
 )

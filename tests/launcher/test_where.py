@@ -181,7 +181,10 @@ def test_a_container_sees_the_images_of_detect_where_the_host_has_them(tmp_path)
     arguments, options = where.mounted(
         ["--model", "model", "--out", "drawn", "--min-score", "0.3", "images/a.jpg", "images/b.jpg"], str(tmp_path)
     )
-    inside = lambda name: str(tmp_path / name)
+
+    def inside(name):
+        return str(tmp_path / name)
+
     assert arguments == [
         "--model",
         inside("model"),
@@ -194,11 +197,11 @@ def test_a_container_sees_the_images_of_detect_where_the_host_has_them(tmp_path)
     ]
     assert options == [
         "--volume",
-        "{0}:{0}:ro".format(inside("images")),
+        f"{inside('images')}:{inside('images')}:ro",
         "--volume",
-        "{0}:{0}:ro".format(inside("model")),
+        f"{inside('model')}:{inside('model')}:ro",
         "--volume",
-        "{0}:{0}".format(inside("drawn")),
+        f"{inside('drawn')}:{inside('drawn')}",
     ]
     assert (tmp_path / "drawn").is_dir()
 

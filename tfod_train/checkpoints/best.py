@@ -7,7 +7,7 @@ whole checkpoint whatever is killed. What else lies there is left over, and remo
 import contextlib
 import os
 import shutil
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 from common import files
 from common.json_files import read_json, write_json
@@ -30,7 +30,7 @@ class Kept(NamedTuple):
     value: float
 
 
-def kept(run_dir):
+def kept(run_dir: str) -> Optional[Kept]:
     """The Kept of a run; None where nothing was evaluated, or its files are gone."""
     folder = os.path.join(run_dir, FOLDER)
     found = read_json(os.path.join(folder, DESCRIPTION))
@@ -42,7 +42,7 @@ def kept(run_dir):
     return Kept(checkpoint, found["step"], found["metric"], found["value"])
 
 
-def keep(run_dir, checkpoint, step, metric, value):
+def keep(run_dir: str, checkpoint: str, step: int, metric: str, value: float) -> None:
     """Makes a checkpoint the best of the run; the one before goes."""
     folder = os.path.join(run_dir, FOLDER)
     name = os.path.basename(set_aside(checkpoint, folder))
@@ -53,7 +53,7 @@ def keep(run_dir, checkpoint, step, metric, value):
             os.unlink(os.path.join(folder, other))
 
 
-def set_aside(checkpoint, folder):
+def set_aside(checkpoint: str, folder: str) -> str:
     """Puts the files of a checkpoint into folder, by hard links where they can be had; returns its path there.
 
     Nobody writes into a finished checkpoint: a link costs nothing, and stays when the training deletes its own.

@@ -5,6 +5,7 @@ step's loss shows it.
 """
 
 import os
+from typing import Callable, Optional
 
 from common.errors import DIVERGED, Refused
 from tfod_train.checkpoints.find import checkpoints, newest_checkpoint
@@ -13,7 +14,7 @@ from tfod_train.checkpoints.integrity import files_of, problem
 ASIDE = "diverged-"
 
 
-def broken_variable(prefix):
+def broken_variable(prefix: str) -> Optional[str]:
     """Name of a variable of a checkpoint that holds a value that is not finite; None where all are."""
     import numpy as np
     import tensorflow.compat.v1 as tf
@@ -25,7 +26,7 @@ def broken_variable(prefix):
     return None
 
 
-def refused(how, folder, say):
+def refused(how: str, folder: str, say: Callable[[str], None]) -> Refused:
     """The Refused of a training that diverged; sets its checkpoints aside that hold what is not finite.
 
     Args:
@@ -52,9 +53,16 @@ def refused(how, folder, say):
     )
 
 
-def refuse_broken_weights(folder, say):
-    """For the end of a training, after which no step would show it: raises Refused where the newest checkpoint is
-    broken."""
+def refuse_broken_weights(folder: str, say: Callable[[str], None]) -> None:
+    """For the end of a training, after which no step would show it.
+
+    Args:
+        folder: RUN_DIR.
+        say: function(sentence).
+
+    Raises:
+        Refused: exit code 4; the newest checkpoint is broken.
+    """
     newest = newest_checkpoint(folder)
     name = newest and broken_variable(newest[0])
     if name:

@@ -9,7 +9,7 @@ crashed process left is found in the middle of a start, or not until somebody re
 import os
 import re
 import struct
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from data_prep.tfrecord import crc32c
 
@@ -43,7 +43,7 @@ class Index(NamedTuple):
     entries: List[Entry]
 
     @property
-    def data_bytes(self):
+    def data_bytes(self) -> int:
         return sum(entry.size for entry in self.entries)
 
 
@@ -51,13 +51,13 @@ class Torn(Exception):
     """A checkpoint that cannot be restored; the text is half a sentence that says why."""
 
 
-def steps(folder):
+def steps(folder: str) -> List[int]:
     """Steps of all model.ckpt-STEP.index files in a folder, whole or not, ascending."""
     names = os.listdir(folder) if os.path.isdir(folder) else []
     return sorted(int(match.group(1)) for match in map(_NAME.match, names) if match)
 
 
-def read_index(prefix):
+def read_index(prefix: str) -> Index:
     """The Index of the checkpoint `prefix`; costs milliseconds.
 
     Raises:
@@ -75,12 +75,16 @@ def read_index(prefix):
         raise Torn("its .index is damaged") from error
 
 
-def shard_paths(prefix, shards):
+def shard_paths(prefix: str, shards: int) -> List[str]:
     return [f"{prefix}.data-{number:05d}-of-{shards:05d}" for number in range(shards)]
 
 
-def check_extent(prefix):
-    """The Index, after making sure that every shard is there and long enough. Raises Torn."""
+def check_extent(prefix: str) -> Index:
+    """The Index, after making sure that every shard is there and long enough.
+
+    Raises:
+        Torn: one is not, or the index cannot be read.
+    """
     index = read_index(prefix)
     if not index.shards:
         raise Torn("its .index is damaged")
@@ -99,8 +103,12 @@ def check_extent(prefix):
     return index
 
 
-def check_values(prefix):
-    """Reads all values and compares their checksums: as long as reading the files once. Raises Torn."""
+def check_values(prefix: str) -> None:
+    """Reads all values and compares their checksums; takes as long as reading the files once.
+
+    Raises:
+        Torn: one does not match, or a file is not there, too short or cannot be read.
+    """
     index = check_extent(prefix)
     paths = shard_paths(prefix, index.shards)
     for number, path in enumerate(paths):
@@ -113,7 +121,7 @@ def check_values(prefix):
             raise Torn(f"{os.path.basename(path)} cannot be read ({error.strerror})") from error
 
 
-def problem(prefix, values=False):
+def problem(prefix: str, values: bool = False) -> Optional[str]:
     """Why a checkpoint cannot be restored, as half a sentence; None where it can.
 
     Args:
@@ -135,7 +143,7 @@ def problem(prefix, values=False):
         return str(torn)
 
 
-def files_of(prefix):
+def files_of(prefix: str) -> List[str]:
     """Paths of the files that belong to a checkpoint."""
     folder, name = os.path.split(prefix)
     kinds = re.compile(re.escape(name) + r"\.(index|meta|data-\d+-of-\d+)$")
@@ -187,7 +195,10 @@ def _parse(data):
 
 def _entry(name, value):
     fields = _fields(value)
-    one = lambda number: fields.get(number, [0])[0]
+
+    def one(number):
+        return fields.get(number, [0])[0]
+
     shape = tuple(_fields(dimension).get(1, [0])[0] for dimension in _fields(fields.get(2, [b""])[0]).get(2, []))
     return Entry(name, one(1), shape, one(3), one(4), one(5), one(6))
 

@@ -6,7 +6,7 @@ Fetched once into DATA_DIR/zoo/, by size and sha256 of what was published; whate
 import os
 import re
 import shutil
-from typing import NamedTuple
+from typing import Callable, Dict, List, NamedTuple, Optional
 
 from common import files
 from common.errors import PREFLIGHT_FAILED, DataError, Refused
@@ -45,32 +45,31 @@ ZOO = {
 }
 
 
-def names():
+def names() -> List[str]:
     """What a user may write: each name without its date, and with it."""
     return sorted(short_name(name) for name in ZOO) + sorted(ZOO)
 
 
-def short_name(name):
+def short_name(name: str) -> str:
     return re.sub(r"_\d{4}_\d\d_\d\d$", "", name)
 
 
-def find(asked):
+def find(asked: Optional[str]) -> Optional[str]:
     """The full name of a zoo model; None where `asked` is none, and so a path."""
     return next((name for name in ZOO if asked in (name, short_name(name))), None)
 
 
-def near(asked):
+def near(asked: str) -> Optional[str]:
     """The name that was probably meant; None for paths and for what resembles none."""
-    match = nearest(asked, names(), cutoff=0.75) if os.sep not in asked else None
-    return match
+    return nearest(asked, names(), cutoff=0.75) if os.sep not in asked else None
 
 
-def checkpoint(name, data_dir):
+def checkpoint(name: str, data_dir: str) -> str:
     """Where the checkpoint of a zoo model is, once it was fetched: path without .index."""
     return os.path.join(data_dir, FOLDER, name, CHECKPOINT)
 
 
-def awaited(path):
+def awaited(path: str) -> Optional[str]:
     """The full name of the zoo model whose checkpoint `path` is going to be; None where it is there."""
     name = os.path.basename(os.path.dirname(path))
     return (
@@ -98,14 +97,21 @@ def _beginning(name, archive, path):
     return f"{path} has {os.path.getsize(path)} bytes instead of the published {archive.bytes}; it is fetched anew."
 
 
-def ensure(asked, data_dir, say, source=SOURCE, zoo=None):
+def ensure(
+    asked: Optional[str],
+    data_dir: str,
+    say: Callable[[str], None],
+    source: str = SOURCE,
+    zoo: Optional[Dict[str, Published]] = None,
+) -> None:
     """Fetches the zoo model that `asked` names, where it names one and it is not there yet. One process at a time.
 
     Args:
         asked: FINE_TUNE_CHECKPOINT.
         data_dir: DATA_DIR.
         say: function(sentence).
-        source: URL that the archives lie below; zoo: as ZOO; for tests.
+        source: URL that the archives lie below; for tests.
+        zoo: as ZOO; for tests.
 
     Raises:
         Refused: exit code 3; it cannot be downloaded, with what to do by hand, or is not what was published.

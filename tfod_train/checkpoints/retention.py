@@ -7,6 +7,7 @@ keep_checkpoint_every_n_hours has kept, so those are noted here.
 
 import os
 import re
+from typing import List, Optional
 
 from common import files
 from common.errors import Refused
@@ -17,7 +18,7 @@ STATE = "checkpoint"
 KEPT_FOR_GOOD = "kept_for_good.json"
 
 
-def put_in_order(folder, names, keep):
+def put_in_order(folder: str, names: List[str], keep: int) -> None:
     """Makes the folder and its lists agree, after whatever ended the last training.
 
     A process killed between writing a checkpoint and writing `checkpoint` leaves that naming an older one, or none.
@@ -38,7 +39,7 @@ def put_in_order(folder, names, keep):
     _note(folder, [name for name in kept if name in names])
 
 
-def note_kept_for_good(folder):
+def note_kept_for_good(folder: str) -> None:
     """To be called after each save: what TensorFlow left there without listing it is to stay."""
     names = [f"model.ckpt-{step}" for step in integrity.steps(folder)]
     _, unlisted = _split(folder, names)
@@ -58,7 +59,7 @@ def _split(folder, names):
     return names[first:], names[:first]
 
 
-def kept_for_good(folder):
+def kept_for_good(folder: str) -> Optional[List[str]]:
     """Names, or None where there is no note that can be read."""
     try:
         return read_json(os.path.join(folder, KEPT_FOR_GOOD))

@@ -1,6 +1,8 @@
 """Which weights of a checkpoint an evaluation or an export takes: the moving averages or the raw ones."""
 
-from typing import Any, Dict, NamedTuple
+from typing import Any, Container, Dict, Iterable, NamedTuple
+
+from common.text import counted
 
 AVERAGE = "/ExponentialMovingAverage"
 NO_AVERAGES = "raw (the checkpoint holds no moving averages)"
@@ -13,17 +15,19 @@ class Weights(NamedTuple):
     words: str
 
 
-def choose(variables, trainable, in_checkpoint, averages_wanted):
+def choose(
+    variables: Dict[str, Any], trainable: Iterable[str], in_checkpoint: Container[str], averages_wanted: bool
+) -> Weights:
     """The Weights to take, from what the checkpoint holds.
 
     The config may have changed since the checkpoint was written, and layers that were frozen have no average: what
-    is wanted and not there is taken raw, and said.
+    is wanted and not there is taken raw, and named.
 
     Args:
         variables: dict of name to variable of the graph.
         trainable: names of those that a training changes and averages.
         in_checkpoint: names of the variables in the checkpoint.
-        averages_wanted: bool; the config's eval_config.use_moving_averages, unless something overrides it.
+        averages_wanted: the config's eval_config.use_moving_averages, unless something overrides it.
 
     Returns:
         Weights.
@@ -35,14 +39,11 @@ def choose(variables, trainable, in_checkpoint, averages_wanted):
         return Weights(dict(variables), NO_AVERAGES)
     restore = {name + AVERAGE if name in averaged else name: variable for name, variable in variables.items()}
     without = len(set(trainable) - averaged)
-    return Weights(
-        restore,
-        "moving-average"
-        + (f" (raw for {without} variable{'s' if without > 1 else ''} without an average)" if without else ""),
-    )
+    rest = f" (raw for {counted(without, 'variable')} without an average)" if without else ""
+    return Weights(restore, f"moving-average{rest}")
 
 
-def of_graph(checkpoint, averages_wanted):
+def of_graph(checkpoint: str, averages_wanted: bool) -> Weights:
     """`choose` for the variables of TensorFlow's default graph and a checkpoint (path without .index)."""
     import tensorflow.compat.v1 as tf
 

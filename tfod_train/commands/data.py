@@ -1,21 +1,31 @@
 """entrypoint.py data: makes the dataset that the settings mean, or the one that is named."""
 
 import os
+from typing import List
 
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
+from data_prep import formats as data_formats
 from tfod_train.config import dataset
+from tfod_train.process.console import Console
+from tfod_train.settings import Settings
 
 # Of the user's own images; what data_prep makes of them is trained on with DATASET=<the folder>.
-FORMATS = ("voc", "coco")
+FORMATS = tuple(each.name for each in data_formats.FORMATS if not each.published)
 
 
-def make(settings, console, arguments):
+def make(settings: Settings, console: Console, arguments: List[str]) -> int:
     """Makes a dataset under DATA_DIR; nothing is done where it is there.
 
     Args:
-        settings: Settings.
-        console: Console.
+        settings: DATASET and DATA_DIR count.
+        console: not used; data_prep prints for itself.
         arguments: [] for the dataset of the settings, else its name and data_prep's options.
+
+    Returns:
+        exit code.
+
+    Raises:
+        Refused: there is no such dataset, or it cannot be made here.
     """
     from data_prep.__main__ import main as data_prep
 
@@ -44,7 +54,7 @@ def make(settings, console, arguments):
     return data_prep([name, "--out", os.path.join(settings.data_dir, name)] + options)
 
 
-def ensure(settings, console):
+def ensure(settings: Settings, console: Console) -> None:
     """Makes mini-pets where it is meant and missing; everything else must have been made before."""
     name, folder, _ = dataset.locate(settings)
     if name == "mini-pets" and not os.path.exists(os.path.join(folder, dataset.DATASET_FILE)):

@@ -5,6 +5,7 @@ import functools
 import io
 import os
 import time
+from typing import List
 
 import numpy as np
 
@@ -13,18 +14,22 @@ from common.errors import PREFLIGHT_FAILED, Refused
 from common.json_files import write_json
 from tfod_train.devices import devices as device_choice
 from tfod_train.export.export import FROZEN, LABEL_MAP
-from tfod_train.process.console import duration
+from tfod_train.process.console import Console, duration
 from tfod_train.process.signals import StopRequest
+from tfod_train.settings import Settings
 
 RESULTS = "detections.json"
 LOG = "detect.log"
 
 
-def detect(settings, console, arguments):
+def detect(settings: Settings, console: Console, arguments: List[str]) -> int:
     """Draws boxes and masks on images and writes them down in detections.json; see docs/export.md.
 
     Returns:
         exit code: 0, or 3 where an image could not be used.
+
+    Raises:
+        Refused: the export cannot be read, --out cannot be written, or an image would be drawn over.
     """
     asked = _arguments(arguments)
     StopRequest(console.say_from_signal).install()
@@ -57,16 +62,11 @@ def detect(settings, console, arguments):
     )
     for one in failed:
         console.error(f"{one['file']}: {one['why']}.")
+    objects = sum(len(one["detections"]) for one in done)
+    unusable = f"; {len(failed)} could not be used" if failed else ""
     console.say(
-        "Drew %d objects with a score of %.2g and more on %d images into %s, in %s on the CPU%s."
-        % (
-            sum(len(one["detections"]) for one in done),
-            asked.min_score,
-            len(done),
-            asked.out,
-            duration(time.time() - began),
-            f"; {len(failed)} could not be used" if failed else "",
-        )
+        f"Drew {objects} objects with a score of {asked.min_score:.2g} and more on {len(done)} images into "
+        f"{asked.out}, in {duration(time.time() - began)} on the CPU{unusable}."
     )
     return PREFLIGHT_FAILED if failed else 0
 

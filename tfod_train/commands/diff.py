@@ -2,18 +2,21 @@
 
 import argparse
 import os
+from typing import Any, Dict, List, Tuple
 
 from common.errors import SETTINGS_REFUSED, Refused
 from common.json_files import read_json
 from tfod_train.config import pipeline
+from tfod_train.process.console import Console
 from tfod_train.run.run_dir import MANIFEST
+from tfod_train.settings import Settings
 
 # What differs between any two runs, the same as they may be.
 ALWAYS_DIFFERS = ("started", "ended", "earlier", "host", "command", "settings.run_dir")
 ABSENT = "-"
 
 
-def differences(one, other, everything=False):
+def differences(one: Dict[str, Any], other: Dict[str, Any], everything: bool = False) -> List[Tuple[str, str, str]]:
     """What tells two manifests apart.
 
     Args:
@@ -68,18 +71,24 @@ def _read(path):
     return manifest
 
 
-def diff(settings, console, arguments):
+def diff(settings: Settings, console: Console, arguments: List[str]) -> int:
     """Shows what tells two runs apart; see entrypoint.py.
 
     Returns:
         exit code: 0; with --exit-code 1 where the runs differ, as `git diff` has it.
+
+    Raises:
+        Refused: one of the two is no run.
     """
     parser = argparse.ArgumentParser(prog="entrypoint.py diff", description=__doc__.splitlines()[0])
     parser.add_argument("runs", nargs=2, metavar="RUN", help="a RUN_DIR or a run.json")
     parser.add_argument("--all", action="store_true", help="also times, host and command, which always differ")
     parser.add_argument("--exit-code", action="store_true", help="end with 1 where the runs differ, as git diff does")
     options = parser.parse_args(arguments)
-    found = differences(*[_read(run) for run in options.runs], everything=options.all)
+    if not all(options.runs):
+        raise Refused("Two runs are compared, and one is not named.", "Try make diff RUN_A=runs/one RUN_B=runs/other.")
+    one, other = [_read(run) for run in options.runs]
+    found = differences(one, other, everything=options.all)
     if not found:
         console.say("The two runs are of the same making.")
         return 0

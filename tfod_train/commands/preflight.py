@@ -4,6 +4,7 @@ import json
 from typing import List
 
 from common.errors import Refused
+from common.text import counted
 from tfod_train.preflight import checks
 from tfod_train.process.console import Console
 from tfod_train.settings import Settings
@@ -16,6 +17,9 @@ def preflight(settings: Settings, console: Console, arguments: List[str]) -> int
 
     Returns:
         exit code: 0, 2 or 3.
+
+    Raises:
+        Refused: there are other arguments.
     """
     if arguments not in ([], ["--json"]):
         raise Refused(f"preflight does not take {' '.join(arguments)}.", "It takes --json or nothing.")
@@ -26,11 +30,11 @@ def preflight(settings: Settings, console: Console, arguments: List[str]) -> int
         return report.code
     console.table(_table(report))
     errors, warnings = len(report.errors), len(report.warnings)
-    console.say(
-        "Training can start%s." % (f", with {warnings} warning{'' if warnings == 1 else 's'}" if warnings else "")
-        if not errors
-        else f"Training would be refused: {errors} error{'' if errors == 1 else 's'}."
-    )
+    if errors:
+        console.say(f"Training would be refused: {counted(errors, 'error')}.")
+    else:
+        warned = f", with {counted(warnings, 'warning')}" if warnings else ""
+        console.say(f"Training can start{warned}.")
     return report.code
 
 

@@ -4,8 +4,9 @@ docs/batch_norm.md explains both sentences and what each trainer does with the s
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, List, NamedTuple
 
+from common.text import counted
 from tfod_train.config import pipeline
 
 ENOUGH_IMAGES = 4
@@ -22,7 +23,7 @@ class Trained(NamedTuple):
     decay: float
 
 
-def trained(config):
+def trained(config: Any) -> List[Trained]:
     """The batch norm that trains, base network first.
 
     SSD's freeze_batchnorm freezes the base network alone: layers whose hyperparams say batch_norm { train: true }, the
@@ -32,18 +33,18 @@ def trained(config):
         config: TrainEvalPipelineConfig.
 
     Returns:
-        list of Trained.
+        a Trained of each.
     """
     base = _base_network(config)
     return ([base] if base else []) + _of_hyperparams(pipeline.model_of(config), "")
 
 
-def cautions(config, devices):
+def cautions(config: Any, devices: int) -> List[str]:
     """Sentences on batch norm that people must know before a run, with the numbers; mostly none.
 
     Args:
         config: effective TrainEvalPipelineConfig; batch_size is global.
-        devices: int, devices of the run.
+        devices: how many the run has.
     """
     found = trained(config)
     if not found:
@@ -80,10 +81,8 @@ def _too_few_images(share, devices):
     if share >= ENOUGH_IMAGES:
         return []
     return [
-        (
-            f"Batch norm trains on {share} image{'' if share == 1 else 's'} a device, too few for steady "
-            f"statistics: set BATCH_SIZE={ENOUGH_IMAGES * devices} or more, or freeze it (docs/batch_norm.md)."
-        )
+        f"Batch norm trains on {counted(share, 'image')} a device, too few for steady statistics: "
+        f"set BATCH_SIZE={ENOUGH_IMAGES * devices} or more, or freeze it (docs/batch_norm.md)."
     ]
 
 
@@ -95,7 +94,7 @@ def _too_few_steps(config, found):
         return []
     began = "fine_tune_checkpoint" if config.train_config.fine_tune_checkpoint else "initial"
     sentence = (
-        f"After {steps} step{'' if steps == 1 else 's'} the batch norm statistics of {slowest.where} (decay "
+        f"After {counted(steps, 'step')} the batch norm statistics of {slowest.where} (decay "
         f"{slowest.decay:g}) are still {round(100 * left)} % their {began} values"
     )
     fitting = math.floor(1000 * LEFT_OVER ** (1.0 / steps)) / 1000

@@ -2,12 +2,13 @@
 
 import glob
 import os
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 from common.json_files import read_json
 from common.text import nearest
 from data_prep.writer.dataset import DATASET_FILE
+from tfod_train.settings import Settings
 
 NAMED = ("pets", "mini-pets")
 
@@ -21,23 +22,24 @@ class Dataset(NamedTuple):
     description: Dict[str, Any]
 
     @property
-    def label_map(self):
+    def label_map(self) -> str:
         return os.path.join(self.folder, self.description["label_map"])
 
     @property
     def classes(self) -> List[str]:
         return self.description["classes"]
 
-    def pattern(self, split):
+    def pattern(self, split: str) -> str:
+        """The file pattern of a split's records: "train" or "val"."""
         return os.path.join(self.folder, self.description["splits"][split]["pattern"])
 
     @property
-    def mask_type(self):
+    def mask_type(self) -> Optional[str]:
         """input_reader.mask_type of the masks in the records ("PNG_MASKS", "NUMERICAL_MASKS"), None without masks."""
         return self._config.get("mask_type") if self._config.get("load_instance_masks") else None
 
     @property
-    def most_boxes(self):
+    def most_boxes(self) -> int:
         """Boxes of the image that has the most; 0 where a dataset.json of an earlier version does not say."""
         return self.description.get("most_boxes", 0)
 
@@ -46,12 +48,12 @@ class Dataset(NamedTuple):
         # A dataset.json of an earlier version names no fields: its records have no masks.
         return self.description.get("config", {})
 
-    def examples(self, split):
+    def examples(self, split: str) -> int:
         """Number of images in a split: "train" or "val"."""
         return self.description["splits"][split]["examples"]
 
 
-def locate(settings):
+def locate(settings: Settings) -> Tuple[str, str, str]:
     """(name, folder, how it was found) of the dataset the settings mean; the folder may not exist yet.
 
     Raises:
@@ -75,7 +77,7 @@ def locate(settings):
     )
 
 
-def load(settings):
+def load(settings: Settings) -> Dataset:
     """The Dataset to use.
 
     Raises:

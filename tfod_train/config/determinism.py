@@ -4,12 +4,14 @@ Beside this, the patched API maps the input of a seeded graph serially (seeded_i
 batches in order (clones_dequeue_in_order).
 """
 
+from typing import Any, Callable
+
 # Fields of the reader and of train_config at which input arrives in one order.
 ONE_READER = (("num_readers", 1), ("num_parallel_map_calls", 1))
 ONE_QUEUE_THREAD = (("num_batch_queue_threads", 1),)
 
 
-def order_input(config, set_field):
+def order_input(config: Any, set_field: Callable[[Any, str, int], None]) -> None:
     """Lets the images come in an order that depends on the seed alone; called where SEED is set.
 
     Args:

@@ -7,7 +7,9 @@ where memory is ample.
 """
 
 import collections
-from typing import Any, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from tfod_train.trainer import Trainer
 
 SHARE_OF_RAM = 0.25  # the rest is for the model, its variables, TensorFlow itself and images above the median
 FILE_BUFFER = 8000000  # bytes that the API has each TFRecordDataset read at once (dataset_builder.build)
@@ -38,7 +40,7 @@ class Buffer(NamedTuple):
     most: float = float("inf")  # units above it cost nothing
 
 
-def records(description):
+def records(description: Dict[str, Any]) -> Optional[Records]:
     """Records of the training split of a dataset.json; None where it does not list its shards' bytes."""
     shards = description["splits"]["train"]["shards"]
     examples = sum(shard["examples"] for shard in shards)
@@ -50,14 +52,14 @@ def records(description):
     return Records(mean, pixels, len(shards), max(shard["bytes"] for shard in shards))
 
 
-def of(config, trainer, devices, described, boxes=0):
+def of(config: Any, trainer: Trainer, devices: int, described: Records, boxes: int = 0) -> List[Buffer]:
     """The Buffers of a training.
 
     Args:
         config: TrainEvalPipelineConfig.
-        trainer: Trainer, as their inputs differ.
+        trainer: the one that trains, as their inputs differ.
         devices: number of replicas or clones.
-        described: Records.
+        described: the records to train on.
         boxes: instance masks decoded an image; 0 where none are read.
     """
     reader, train = config.train_input_reader, config.train_config
@@ -83,14 +85,14 @@ def of(config, trainer, devices, described, boxes=0):
     ]
 
 
-def fitting(buffers, ram):
+def fitting(buffers: List[Buffer], ram: float) -> List[Tuple[Any, str, int]]:
     """What to set so that the buffers fit SHARE_OF_RAM, leaving alone what the config sets itself.
 
     The largest is halved, down to its least, until they fit or all are at their least: where the config's own
     numbers are too large for the memory, that is the config's word.
 
     Args:
-        buffers: list of Buffer.
+        buffers: of the training.
         ram: bytes of memory.
 
     Returns:

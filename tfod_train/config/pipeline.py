@@ -8,16 +8,19 @@ import copy
 import math
 import os
 import re
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from google.protobuf import text_format
 from object_detection.protos import input_reader_pb2, pipeline_pb2
 
 from common.errors import SETTINGS_REFUSED, Refused
 from common.project import PROJECT_DIR
-from common.text import nearest
+from common.text import counted, nearest
 from tfod_train.checkpoints import model_zoo
 from tfod_train.config import determinism, input_buffers
+from tfod_train.config.dataset import Dataset
+from tfod_train.devices.devices import Devices
+from tfod_train.settings import Settings
 from tfod_train.trainer import TRAINERS
 
 # By dataset, then by device: the full-size Pets model would take weeks on a CPU.
@@ -36,7 +39,7 @@ class Effective(NamedTuple):
     changes: List[str]
 
 
-def find(settings, dataset_name):
+def find(settings: Settings, dataset_name: str) -> str:
     """Path of the pipeline config file: as given, else relative to the project (the image runs in /).
 
     Raises:
@@ -60,7 +63,7 @@ def find(settings, dataset_name):
     )
 
 
-def parse(path):
+def parse(path: str) -> Any:
     """TrainEvalPipelineConfig from a text proto file.
 
     Raises:
@@ -92,7 +95,7 @@ def from_lines(lines: Any) -> Any:
 
 def values(message: Any, prefix: str = "") -> Dict[str, str]:
     """Texts of all fields that are set, by dotted path; the n-th of the messages of one name is name[n], from 1 on."""
-    found = {}  # type: Dict[str, str]
+    found: Dict[str, str] = {}
     for field, value in message.ListFields():
         name = prefix + field.name
         many = field.label == field.LABEL_REPEATED
@@ -133,30 +136,29 @@ def _where_it_fails(error):
 class Wanted(NamedTuple):
     """What a config is completed by; ram: bytes of memory, None where the input's buffers are left alone."""
 
-    settings: Any
-    dataset: Any
-    devices: Any
-    ram: Any
+    settings: Settings
+    dataset: Dataset
+    devices: Devices
+    ram: Optional[float]
 
 
-def effective(config, settings, dataset, devices, ram=None):
+def effective(
+    config: Any, settings: Settings, dataset: Dataset, devices: Devices, ram: Optional[float] = None
+) -> Effective:
     """The config a run really uses.
 
     Args:
         config: TrainEvalPipelineConfig as parsed; not changed.
-        settings: Settings.
-        dataset: tfod_train.config.dataset.Dataset.
-        devices: tfod_train.devices.devices.Devices.
+        settings: what the user asked for.
+        dataset: to train on.
+        devices: to train with.
         ram: bytes of memory that the input's buffers are fitted to; None leaves them as config and API have them.
-
-    Returns:
-        Effective.
 
     Raises:
         Refused: with exit code 2, when a batch does not divide or the resizer cannot batch.
     """
     config, wanted = copy.deepcopy(config), Wanted(settings, dataset, devices, ram)
-    changes = []  # type: List[str]
+    changes: List[str] = []
     for use in (
         _use_dataset,
         _use_batch_size,
@@ -173,20 +175,20 @@ def effective(config, settings, dataset, devices, ram=None):
     return Effective(config, changes)
 
 
-def batch_line(config, devices):
+def batch_line(config: Any, devices: Devices) -> str:
     """`batch 24 = 3 devices x 8`."""
     batch = config.train_config.batch_size
-    return f"batch {batch} = {devices.count} {'device' if devices.count == 1 else 'devices'} x {batch // devices.count}"
+    return f"batch {batch} = {counted(devices.count, 'device')} x {batch // devices.count}"
 
 
-def model_of(config):
+def model_of(config: Any) -> Any:
     """The message of the model's own type (ssd, faster_rcnn, ...)."""
     return getattr(config.model, config.model.WhichOneof("model"))
 
 
-def differing_fields(old, new, prefix=""):
+def differing_fields(old: Any, new: Any, prefix: str = "") -> List[str]:
     """Dotted names of the fields in which two messages of one type differ, with both values, at most 8."""
-    differences = []
+    differences: List[str] = []
     for field in old.DESCRIPTOR.fields:
         name = prefix + field.name
         ours, theirs = getattr(old, field.name), getattr(new, field.name)
@@ -288,14 +290,12 @@ def _use_batch_size(config, wanted, changes):
     scaling = settings.learning_rate_scaling.value
     if scaling != "none" and batch != own:
         ratio = float(batch) / own
-        _scale_rates(config, ratio if scaling == "linear" else math.sqrt(ratio))
-        changes.append(
-            f"learning rate x {ratio if scaling == 'linear' else math.sqrt(ratio):.4g} (LEARNING_RATE_SCALING={scaling}, "
-            f"batch {batch} against {own})"
-        )
+        factor = ratio if scaling == "linear" else math.sqrt(ratio)
+        _scale_rates(config, factor)
+        changes.append(f"learning rate x {factor:.4g} (LEARNING_RATE_SCALING={scaling}, batch {batch} against {own})")
 
 
-def learning_rate(config):
+def learning_rate(config: Any) -> Any:
     """The message of the learning-rate schedule in use, or None where the optimizer sets none."""
     optimizer = config.train_config.optimizer
     kind = optimizer.WhichOneof("optimizer")
@@ -306,7 +306,7 @@ def learning_rate(config):
     return getattr(rate, schedule) if schedule else None
 
 
-def initial_rate(config):
+def initial_rate(config: Any) -> Optional[float]:
     """The schedule's base rate, for the first log lines; None where there is no schedule."""
     schedule = learning_rate(config)
     for field in ("learning_rate_base", "initial_learning_rate", "learning_rate"):
@@ -385,8 +385,9 @@ def _where_else(path):
     near = model_zoo.near(path)
     if near:
         return f"Did you mean {near} of the model zoo?"
+    short = ", ".join(name for name in model_zoo.names() if name not in model_zoo.ZOO)
     return (
-        f"Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, to a name of the model zoo ({', '.join((name for name in model_zoo.names() if name not in model_zoo.ZOO))}), "
+        f"Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, to a name of the model zoo ({short}), "
         "or to none."
     )
 

@@ -1,10 +1,14 @@
 """Devices asked = devices used: decided before TensorFlow is imported, checked again once it sees them."""
 
 import os
-from typing import NamedTuple, Tuple
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Tuple
 
 from common.errors import PREFLIGHT_FAILED, Refused
+from common.text import counted
 from tfod_train.devices.gpus import look as look_at_gpus
+
+if TYPE_CHECKING:
+    from tfod_train.settings import Settings
 
 DEFAULT_VIRTUAL_CPUS = 2
 
@@ -18,23 +22,23 @@ class Devices(NamedTuple):
     names: Tuple[str, ...]
 
 
-def gpus_of_this_machine():
+def gpus_of_this_machine() -> List[Tuple[str, str]]:
     """(uuid, name) of each GPU that the driver shows; empty where there is no driver or no GPU."""
     return [(gpu.uuid, gpu.name) for gpu in look_at_gpus().gpus]
 
 
-def visible(gpus, cuda_visible_devices):
+def visible(gpus: List[Tuple[str, str]], cuda_visible_devices: Optional[str]) -> List[str]:
     """The GPUs CUDA would let this process use, as entries for CUDA_VISIBLE_DEVICES.
 
     CUDA reads indices or (prefixes of) UUIDs and stops at the first it does not know.
 
     Args:
-        gpus: list of (uuid, name).
-        cuda_visible_devices: text or None (all).
+        gpus: (uuid, name) of each.
+        cuda_visible_devices: the variable's text; None for all.
     """
     if cuda_visible_devices is None:
         return [str(index) for index in range(len(gpus))]
-    entries = []
+    entries: List[str] = []
     for entry in (part.strip() for part in cuda_visible_devices.split(",")):
         known = (
             (int(entry) < len(gpus))
@@ -47,15 +51,12 @@ def visible(gpus, cuda_visible_devices):
     return entries
 
 
-def choose(settings, gpus):
+def choose(settings: "Settings", gpus: List[Tuple[str, str]]) -> Devices:
     """The devices to train on.
 
     Args:
-        settings: Settings.
-        gpus: list of (uuid, name) of this machine.
-
-    Returns:
-        Devices.
+        settings: what the user asked for.
+        gpus: (uuid, name) of each of this machine.
 
     Raises:
         Refused: with exit code 3 when there are fewer devices than asked for.
@@ -81,30 +82,30 @@ def choose(settings, gpus):
     count = settings.num_gpus or len(entries)
     if count > len(entries):
         raise Refused(
-            f"NUM_GPUS={count}, but {len(entries)} GPU{' is' if len(entries) == 1 else 's are'} visible.",
+            f"NUM_GPUS={count}, but {counted(len(entries), 'GPU is', 'GPUs are')} visible.",
             f"Set NUM_GPUS={len(entries)}, or make more GPUs visible (TRAIN_GPUS, CUDA_VISIBLE_DEVICES).",
             PREFLIGHT_FAILED,
         )
     return Devices("gpu", count, ",".join(entries[:count]), tuple(f"/gpu:{index}" for index in range(count)))
 
 
-def for_evaluation(settings, gpus):
+def for_evaluation(settings: "Settings", gpus: List[Tuple[str, str]]) -> Devices:
     """One device: the first visible GPU, or the CPU."""
     return choose(settings.copy(update={"num_gpus": 1}), gpus)
 
 
-def entries(devices):
+def entries(devices: Devices) -> List[str]:
     """The GPUs of a run as CUDA_VISIBLE_DEVICES names them, in the order of its devices; [] without GPUs."""
     return devices.cuda_visible_devices.split(",") if devices.kind == "gpu" else []
 
 
-def hide_the_rest(devices):
+def hide_the_rest(devices: Devices) -> None:
     """Lets CUDA see only the GPUs of the run. Must be called before TensorFlow is imported: it reads this once."""
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     os.environ["CUDA_VISIBLE_DEVICES"] = devices.cuda_visible_devices
 
 
-def session_config(devices):
+def session_config(devices: Devices) -> Any:
     """ConfigProto for every session of a run.
 
     Soft placement stays on: summaries, string and lookup kernels exist on the CPU only. What it would hide, a device
@@ -122,16 +123,21 @@ def session_config(devices):
     return config
 
 
-def check_session_devices(devices):
-    """Refuses to go on unless TensorFlow really has the devices of the run (it may lack a CUDA library, say)."""
+def check_session_devices(devices: Devices) -> None:
+    """Lets a run go on where TensorFlow really has its devices (it may lack a CUDA library, say).
+
+    Raises:
+        Refused: exit code 3; it has fewer.
+    """
     import tensorflow.compat.v1 as tf
 
     with tf.Graph().as_default(), tf.Session(config=session_config(devices)) as session:
         there = [device.name for device in session.list_devices() if device.device_type == devices.kind.upper()]
     if len(there) < devices.count:
+        kind = devices.kind.upper()
+        asked = counted(devices.count, f"{kind} device is", f"{kind} devices are")
         raise Refused(
-            f"{devices.count} {devices.kind.upper()} device{'s are' if devices.count > 1 else ' is'} asked "
-            f"for, but TensorFlow has {len(there)}.",
+            f"{asked} asked for, but TensorFlow has {len(there)}.",
             "For GPUs, look in train.log for a CUDA library that could not be loaded: the image or the driver does "
             "not fit; DEVICE=cpu trains without GPUs.",
             PREFLIGHT_FAILED,

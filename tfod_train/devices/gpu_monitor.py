@@ -6,7 +6,7 @@ Only what is seen while steps run counts: not the start, and not the saving of a
 import collections
 import threading
 import time
-from typing import NamedTuple, Optional
+from typing import Any, Callable, Deque, List, NamedTuple, Optional, Set, Tuple
 
 from tfod_train.devices import nvml
 
@@ -37,30 +37,38 @@ class GpuWatch(object):
         clock: seconds, that of `step`.
     """
 
-    def __init__(self, entries, log=lambda sentence: None, clock=time.time):
+    def __init__(
+        self,
+        entries: List[str],
+        log: Callable[[str], None] = lambda sentence: None,
+        clock: Callable[[], float] = time.time,
+    ):
         self._entries = entries
         self._log = log
         self._clock = clock
-        self._heard = collections.deque(maxlen=2 * int(IDLE_SECS / PERIOD_SECS))  # (time, [Use]), not looked at yet
-        self._counted = collections.deque(maxlen=int(IDLE_SECS / PERIOD_SECS))  # [Use] of while steps ran
-        self._steps_since = self._last_step_ended = None
+        self._enough = int(IDLE_SECS / PERIOD_SECS)
+        # (time, the Use of each GPU), not looked at yet; then those of while steps ran.
+        self._heard: Deque[Tuple[float, List[Use]]] = collections.deque(maxlen=2 * self._enough)
+        self._counted: Deque[List[Use]] = collections.deque(maxlen=self._enough)
+        self._steps_since = 0.0
+        self._last_step_ended: Optional[float] = None
         self._judged = True
-        self._named = set()
+        self._named: Set[str] = set()
         self._answers = bool(entries)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self):
+    def __enter__(self) -> "GpuWatch":
         if self._entries:
             self._thread.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         self._done.set()
         if self._entries:
             self._thread.join(PERIOD_SECS)  # a driver that hangs must not keep the process
 
-    def step(self, began, ended):
+    def step(self, began: float, ended: float) -> None:
         """A step was run between these times."""
         if self._last_step_ended is None or began - self._last_step_ended > PAUSE_SECS:
             self._steps_since = began
@@ -72,16 +80,16 @@ class GpuWatch(object):
                 self._counted.append(uses)
                 self._judged = False
 
-    def now(self):
+    def now(self) -> List[Use]:
         """The Use of each GPU in the last half minute of steps, memory as of now; [] where nothing is known."""
         if not self._answers or not self._counted:
             return []
         recent = list(self._counted)[-int(SHOWN_SECS / PERIOD_SECS) :]
         return [Use(_mean(uses), uses[-1].memory_mib) for uses in zip(*recent)]
 
-    def newly_idle(self):
-        """(entry, percent) of each GPU that did next to nothing in a minute of steps; each is told of once."""
-        if self._judged or not self._answers or len(self._counted) < self._counted.maxlen:
+    def newly_idle(self) -> List[Tuple[str, float]]:
+        """(entry, percent) of each GPU that did next to nothing in a minute of steps; each is named once."""
+        if self._judged or not self._answers or len(self._counted) < self._enough:
             return []
         self._judged = True
         found = []
@@ -106,15 +114,14 @@ class GpuWatch(object):
             )
 
 
-def text(uses):
+def text(uses: List[Use]) -> str:
     """For the progress line: the percents of all GPUs, and the memory of the fullest; "" where nothing is known."""
     if not uses:
         return ""
+    percents = "/".join("?" if use.percent is None else f"{use.percent:.0f}" for use in uses)
     full = [use.memory_mib for use in uses if use.memory_mib is not None]
-    return "  GPU %s %%%s" % (
-        "/".join("?" if use.percent is None else f"{use.percent:.0f}" for use in uses),
-        f" {max(full) / 1024:.1f} GiB" if full else "",
-    )
+    memory = f" {max(full) / 1024:.1f} GiB" if full else ""
+    return f"  GPU {percents} %{memory}"
 
 
 def _ask(pynvml, handle):

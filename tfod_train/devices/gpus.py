@@ -9,14 +9,16 @@ import glob
 import importlib.util
 import os
 import re
-from typing import NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from tfod_train.devices import nvml
+
+Version = Tuple[int, int]  # major, minor
 
 NEWER_IMAGE = "nvcr.io/nvidia/tensorflow:23.03-tf1-py3"
 # The newest generation whose code a CUDA version has (CUDA release notes), and the oldest driver it runs on (CUDA
 # compatibility table). 10.0 is that of TensorFlow 1.15's own builds, 12.1 that of NVIDIA's last TensorFlow 1 image.
-NEWEST_CAPABILITY = {
+NEWEST_CAPABILITY: Dict[Version, Version] = {
     (10, 0): (7, 5),
     (10, 1): (7, 5),
     (10, 2): (7, 5),
@@ -26,12 +28,12 @@ NEWEST_CAPABILITY = {
     (12, 0): (9, 0),
     (12, 1): (9, 0),
 }
-OLDEST_DRIVER = {(10, 0): (410, 48), (12, 1): (530, 30)}
+OLDEST_DRIVER: Dict[Version, Version] = {(10, 0): (410, 48), (12, 1): (530, 30)}
 # The oldest on which a data-centre GPU may use the compatibility packages in NVIDIA's image (its release notes).
-OLDEST_BRIDGED_DRIVER = {(12, 1): (450, 51)}
+OLDEST_BRIDGED_DRIVER: Dict[Version, Version] = {(12, 1): (450, 51)}
 UNPROVEN = (9, 0)  # nobody has shown this project's trainings on Hopper
 # What TensorFlow 1.15 opens when it starts; without one of them it goes on without a GPU.
-LIBRARIES = {
+LIBRARIES: Dict[Version, Tuple[str, ...]] = {
     (10, 0): (
         "libcudart.so.10.0",
         "libcublas.so.10.0",
@@ -49,7 +51,7 @@ class Gpu(NamedTuple):
 
     uuid: str
     name: str
-    capability: Tuple[int, int]
+    capability: Version
 
 
 class Host(NamedTuple):
@@ -68,7 +70,7 @@ class Host(NamedTuple):
     in_container: bool = False
 
 
-def look():
+def look() -> Host:
     """The Host of this machine; costs milliseconds and no GPU memory."""
     gpus, driver, error = _ask_nvml()
     return Host(
@@ -76,11 +78,11 @@ def look():
     )
 
 
-def in_container():
+def in_container() -> bool:
     return any(os.path.exists(path) for path in ("/.dockerenv", "/run/.containerenv"))
 
 
-def why_no_gpu(host):
+def why_no_gpu(host: Host) -> Tuple[str, str]:
     """(what is missing, what to do) where the driver shows no GPU."""
     if "VERSION" in host.nvml_error.upper():
         return (
@@ -105,67 +107,71 @@ def why_no_gpu(host):
     return "this machine has no NVIDIA GPU", "Set DEVICE=cpu to train on virtual CPU devices."
 
 
-def generation(gpu, cuda):
+def dotted(version: Version) -> str:
+    """`10.0` of (10, 0)."""
+    return f"{version[0]}.{version[1]}"
+
+
+def generation(gpu: Gpu, cuda: Optional[Version]) -> Tuple[str, str, str]:
     """What to say of a GPU and a CUDA version: (level, text, what to do).
 
     Args:
-        gpu: Gpu.
+        gpu: one of the machine's.
         cuda: (major, minor) of the CUDA that TensorFlow was built for, None where unknown.
     """
-    of = f"{gpu.name} (compute capability {gpu.capability[0]}.{gpu.capability[1]})"
+    of = f"{gpu.name} (compute capability {dotted(gpu.capability)})"
     newest = newest_capability(cuda)
-    if newest is None:
+    if cuda is None or newest is None:
         return (
             "warning",
             f"{of}: it is not known which CUDA this TensorFlow was built for",
-            ("Watch the first steps: an unfit pair hangs for minutes, or gives NaN."),
+            "Watch the first steps: an unfit pair hangs for minutes, or gives NaN.",
         )
-    fits = "CUDA %d.%d knows GPUs up to %d.%d" % (cuda + newest)
+    fits = f"CUDA {dotted(cuda)} knows GPUs up to {dotted(newest)}"
     if gpu.capability > newest:
         if gpu.capability <= NEWEST_CAPABILITY[(12, 1)]:
             return (
                 "error",
                 f"{of} is too new: {fits}",
-                (
-                    f"Build on BASE_IMAGE={NEWER_IMAGE} (TensorFlow 1.15.5, CUDA 12.1; docs/gpus.md says what "
-                    "is proven of it), or train on another GPU."
-                ),
+                f"Build on BASE_IMAGE={NEWER_IMAGE} (TensorFlow 1.15.5, CUDA 12.1; docs/gpus.md says what is proven "
+                "of it), or train on another GPU.",
             )
         return (
             "error",
             f"{of} is too new: {fits}",
-            (f"No TensorFlow 1.15 image knows it (the last is {NEWER_IMAGE}); train on another GPU."),
+            f"No TensorFlow 1.15 image knows it (the last is {NEWER_IMAGE}); train on another GPU.",
         )
     if gpu.capability >= UNPROVEN:
         return (
             "warning",
             f"{of}: nobody has shown these trainings on this generation",
-            ("Compare the first losses with a run on another GPU, or on the CPU."),
+            "Compare the first losses with a run on another GPU, or on the CPU.",
         )
     return "ok", f"{of}; {fits}", ""
 
 
-def newest_capability(cuda):
+def newest_capability(cuda: Optional[Version]) -> Optional[Version]:
     """The newest generation that a CUDA version knows: that of the newest listed version not above it."""
     known = [version for version in NEWEST_CAPABILITY if cuda is not None and version <= cuda]
     return NEWEST_CAPABILITY[max(known)] if known else None
 
 
-def driver_fits(driver, cuda):
+def driver_fits(driver: Optional[str], cuda: Optional[Version]) -> Optional[Tuple[str, str]]:
     """None where the driver is new enough, else (what is wrong, what to do)."""
-    oldest = OLDEST_DRIVER.get(cuda)
-    version = _driver_version(driver)
-    if not oldest or not version or version >= oldest:
+    if cuda is None or cuda not in OLDEST_DRIVER:
+        return None
+    oldest, version = OLDEST_DRIVER[cuda], _driver_version(driver)
+    if not version or version >= oldest:
         return None
     return (
-        "the NVIDIA driver %s is too old for CUDA %d.%d" % ((driver,) + cuda),
-        "Update the driver on the host to %d.%d or newer." % oldest,
+        f"the NVIDIA driver {driver} is too old for CUDA {dotted(cuda)}",
+        f"Update the driver on the host to {dotted(oldest)} or newer.",
     )
 
 
-def driver_may_be_bridged(driver, cuda):
+def driver_may_be_bridged(driver: Optional[str], cuda: Optional[Version]) -> bool:
     """Whether NVIDIA's compatibility packages may make up for a driver that is too old; only with data-centre GPUs."""
-    oldest = OLDEST_BRIDGED_DRIVER.get(cuda)
+    oldest = OLDEST_BRIDGED_DRIVER.get(cuda) if cuda else None
     return oldest is not None and _driver_version(driver) >= oldest
 
 
@@ -174,10 +180,10 @@ def _driver_version(driver):
     return tuple(int(part) for part in re.findall(r"\d+", driver or "")[:2])
 
 
-def missing_libraries(cuda, load=ctypes.CDLL):
+def missing_libraries(cuda: Optional[Version], load: Callable[[str], Any] = ctypes.CDLL) -> List[str]:
     """Names of CUDA libraries that TensorFlow would not find; empty where its needs are not known."""
     missing = []
-    for name in LIBRARIES.get(cuda, ()):
+    for name in LIBRARIES.get(cuda, ()) if cuda else ():
         try:
             load(name)
         except OSError:
@@ -185,20 +191,23 @@ def missing_libraries(cuda, load=ctypes.CDLL):
     return missing
 
 
-def cuda_of_tensorflow():
+def cuda_of_tensorflow() -> Optional[Version]:
     """(major, minor) of the CUDA that the installed TensorFlow was built for, without importing it; None if unknown."""
     found = importlib.util.find_spec("tensorflow_core") or importlib.util.find_spec("tensorflow")
-    if found is None:
+    if found is None or found.origin is None:
         return None
     path = os.path.join(os.path.dirname(found.origin), "python", "platform", "build_info.py")
     version = _assigned(path, "cuda_version_number") or _version_of_toolkit()
     return parse_cuda(version)
 
 
-def parse_cuda(version):
+def parse_cuda(version: Optional[str]) -> Optional[Version]:
     """(major, minor) of a version as text. TensorFlow 1.15 says "10" of its builds for 10.0."""
     numbers = [int(part) for part in re.findall(r"\d+", version or "")[:2]]
-    return tuple((numbers + [0])[:2]) if numbers else None
+    if not numbers:
+        return None
+    major, minor = (numbers + [0])[:2]
+    return major, minor
 
 
 def _assigned(path, name):

@@ -1,12 +1,13 @@
 """How much memory this process may use: the machine's, or less under a limit (container, systemd)."""
 
 import os
+from typing import Optional
 
 # The file of a control group that holds its limit: version 1 in a hierarchy of its own, version 2.
 LIMITS = (("memory", "sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("", "sys/fs/cgroup", "memory.max"))
 
 
-def limit(root="/", total=None):
+def limit(root: str = "/", total: Optional[int] = None) -> int:
     """Bytes of memory this process may use: the smallest of the machine's and of the limits on its control groups.
 
     Args:

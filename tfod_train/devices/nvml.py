@@ -1,6 +1,7 @@
 """NVML, the library of NVIDIA's driver that answers questions about GPUs, by its Python package (nvidia-ml-py)."""
 
 import contextlib
+from typing import Any, Iterator, List, Union
 
 
 class NoAnswer(Exception):
@@ -8,7 +9,7 @@ class NoAnswer(Exception):
 
 
 @contextlib.contextmanager
-def session():
+def session() -> Iterator[Any]:
     """The module pynvml, ready to be asked; costs milliseconds and no GPU memory.
 
     Raises:
@@ -28,19 +29,26 @@ def session():
         raise NoAnswer(str(error)) from error
 
 
-def text(value):
+def text(value: Union[bytes, str]) -> str:
     """str of what some versions of the package give as bytes."""
     return value.decode() if isinstance(value, bytes) else value
 
 
-def handles(pynvml):
+def handles(pynvml: Any) -> List[Any]:
     """Handles of all GPUs that the driver shows, in the order of the PCI bus."""
     return [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
 
 
-def handles_of(pynvml, entries):
-    """Handles of the GPUs that entries of CUDA_VISIBLE_DEVICES name: indices in the order of the PCI bus, or
-    beginnings of UUIDs."""
+def handles_of(pynvml: Any, entries: List[str]) -> List[Any]:
+    """Handles of the GPUs that entries of CUDA_VISIBLE_DEVICES name.
+
+    Args:
+        pynvml: the module of `session`.
+        entries: indices in the order of the PCI bus, or beginnings of UUIDs.
+
+    Raises:
+        NoAnswer: one of them is not there.
+    """
     known = [
         (str(index), text(pynvml.nvmlDeviceGetUUID(handle)), handle) for index, handle in enumerate(handles(pynvml))
     ]

@@ -6,7 +6,7 @@ import glob
 import os
 import shutil
 import time
-from typing import Callable, NamedTuple
+from typing import Any, Callable, Dict, NamedTuple
 
 from common import files
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
@@ -29,7 +29,12 @@ def run(settings: Settings, console: Console, after_each: Callable[[RunDir], Non
     """Evaluates checkpoints of RUN_DIR as EVAL_MODE says; each at most once.
 
     Args:
+        settings: RUN_DIR, EVAL_MODE and what an evaluation needs.
+        console: where people see the results.
         after_each: function(run_dir), called when an evaluation is written down and before its result is shown.
+
+    Raises:
+        Refused: there is nothing to evaluate, or what is needed for it is not there.
     """
     devices = device_choice.for_evaluation(settings, device_choice.gpus_of_this_machine())
     run_dir = RunDir.of(settings)
@@ -37,9 +42,8 @@ def run(settings: Settings, console: Console, after_each: Callable[[RunDir], Non
     health = Health()
     if mode == "once" and run_dir.newest_checkpoint() is None:
         raise _nothing(run_dir)
-    console.say(
-        f"Evaluating checkpoints of {run_dir} on {'one GPU' if devices.kind == 'gpu' else 'the CPU'} (EVAL_MODE={mode})."
-    )
+    place = "one GPU" if devices.kind == "gpu" else "the CPU"
+    console.say(f"Evaluating checkpoints of {run_dir} on {place} (EVAL_MODE={mode}).")
     if not run_dir.is_training():
         for sentence in run_dir.torn_checkpoints():
             console.say(sentence + " It is left out.")
@@ -94,7 +98,7 @@ class _Evaluations(object):
                 "Set RUN_DIR to the folder of a run.",
                 SETTINGS_REFUSED,
             )
-        self._config = self._read_config()
+        self._config = self._run_dir.config_for(self._settings)
         self._evaluator = None
         self._left_out = set()
         _check_records(self._config)
@@ -134,16 +138,9 @@ class _Evaluations(object):
             "evaluations": []
         }
 
-    def _read_config(self):
-        """The run's effective config, with the moving averages that the settings ask for."""
-        config = self._run_dir.read_config()
-        if self._settings.use_moving_average is not None:
-            config.eval_config.use_moving_averages = self._settings.use_moving_average
-        return config
-
     def _last_step(self):
         """The run's last step as of now: a resumed run may have been given more, or be about to."""
-        self._config = self._read_config()
+        self._config = self._run_dir.config_for(self._settings)
         return max(self._config.train_config.num_steps, self._settings.num_steps or 0)
 
     def _wait_for_another(self, mode):
@@ -268,24 +265,13 @@ class _Evaluations(object):
 
         result = self._evaluator.evaluate(checkpoint, on_image)
         self._console.end_progress()
-        from tfod_train.evaluation import visualization
-
         if result.images != expected:
             raise Refused(
                 f"{result.images} of {expected} validation images were evaluated.",
                 "The records changed since training began: make the dataset again.",
                 PREFLIGHT_FAILED,
             )
-        title = "step %d, mAP@.5IOU %s; solid: detections with a score of %.1f and more, dashed: truth" % (
-            result.step,
-            _text(result.metrics.get(evaluations.MAP50), "%.2f"),
-            visualization.MIN_SCORE,
-        )
-        records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
-        drawing = visualization.sheet(
-            visualization.with_originals(result.kept_images, records), self._evaluator.class_names, title
-        )
-        files.write(self._out.detections, drawing)
+        self._draw(result)
         _write_events(self._out.path, result)
         entry = {
             "step": result.step,
@@ -299,14 +285,27 @@ class _Evaluations(object):
         entry.update((key, _of_classes(result.per_class, of_class)) for key, of_class, _ in evaluations.PER_CLASS)
         return entry
 
+    def _draw(self, result):
+        """Draws what the checkpoint finds on validation images."""
+        from tfod_train.evaluation import visualization
+
+        map50 = _text(result.metrics.get(evaluations.MAP50), digits=2)
+        title = (
+            f"step {result.step}, mAP@.5IOU {map50}; solid: detections with a score of {visualization.MIN_SCORE:.1f} "
+            "and more, dashed: truth"
+        )
+        records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
+        images = visualization.with_originals(result.kept_images, records)
+        files.write(self._out.detections, visualization.sheet(images, self._evaluator.class_names, title))
+
     def _show(self, entry):
         self._console.table(table(entry))
         metrics = entry["metrics"]
-        masks = (
-            f"; of masks {_text(metrics[evaluations.MASK_MAP])} and {_text(metrics.get(evaluations.MASK_MAP50))}"
-            if (evaluations.MASK_MAP in metrics)
-            else ""
-        )
+        masks = ""
+        if evaluations.MASK_MAP in metrics:
+            masks = (
+                f"; of masks {_text(metrics[evaluations.MASK_MAP])} and {_text(metrics.get(evaluations.MASK_MAP50))}"
+            )
         self._console.say(
             f"Evaluated {entry['images']} of {entry['images_expected']} images in {duration(entry['secs'])} "
             f"with {entry['weights']} weights: COCO mAP {_text(metrics.get(evaluations.MAP))}, mAP@.5IOU "
@@ -316,8 +315,8 @@ class _Evaluations(object):
         self._console.say(f"Results are in {self._run_dir}.")
 
 
-def table(entry):
-    """rich.table.Table of an entry of metrics.json, a row a class that has validation boxes, and their mean."""
+def table(entry: Dict[str, Any]) -> Any:
+    """rich.table.Table of an entry of metrics.json, a row a class that has validation boxes."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -337,8 +336,8 @@ def _of_classes(per_class, of_class):
     return {name: value for name, value in known.items() if value is not None}
 
 
-def _text(value, form="%.3f"):
-    return "-" if value is None else str(value) if isinstance(value, int) else form % value
+def _text(value, digits=3):
+    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.{digits}f}"
 
 
 def _build(config, devices, wanted_plugins):

@@ -6,7 +6,7 @@ A plain loop over the API's input function, model and evaluators: one graph, one
 import collections
 import math
 import unicodedata
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Callable, Counter, Dict, FrozenSet, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -29,27 +29,6 @@ BOX_AP_OF_CLASS = "DetectionBoxes_PerformanceByCategory/mAP/"
 MASK_AP_OF_CLASS = "DetectionMasks_PerformanceByCategory/mAP/"
 
 
-class KeptImage(NamedTuple):
-    """An image kept for drawing.
-
-    `source_id` is the record's, "" where the reader gives none; `pixels` is uint8 [height, width, 3] as the model
-    saw it, `size` the image's own (height, width); boxes are float [n, 4] (ymin, xmin, ymax, xmax) in pixels of
-    that size; masks are uint8 [n, height, width] of that size, 1 inside, and None for a model that learns none. Of
-    what was detected, only what scores draw.MIN_SCORE and more is kept.
-    """
-
-    source_id: str
-    pixels: Any
-    size: Any
-    boxes: Any
-    scores: Any
-    classes: Any
-    true_boxes: Any
-    true_classes: Any
-    masks: Any = None
-    true_masks: Any = None
-
-
 class OfClass(NamedTuple):
     """What was measured of one class; None where it is not known: no validation box, or no masks.
 
@@ -58,21 +37,24 @@ class OfClass(NamedTuple):
     """
 
     boxes: int
-    ap50: float
-    ap: float
-    mask_ap: float
+    ap50: Optional[float]
+    ap: Optional[float]
+    mask_ap: Optional[float]
 
 
 class Evaluation(NamedTuple):
-    """`metrics` by the API's names, without those that nothing was there to measure for; `per_class` by class name,
-    in id order; `weights` says which were used."""
+    """What was measured of one checkpoint.
+
+    `metrics` by the API's names, without those that nothing was there to measure for; `per_class` by class name, in id
+    order; `weights` says which were used.
+    """
 
     step: int
     images: int
     metrics: Dict[str, float]
     per_class: Dict[str, OfClass]
     weights: str
-    kept_images: List[KeptImage]
+    kept_images: List[visualization.KeptImage]
 
 
 class Evaluator(object):
@@ -84,7 +66,7 @@ class Evaluator(object):
         keep_images: how many images to keep for drawing.
     """
 
-    def __init__(self, configs, session_config, keep_images=12):
+    def __init__(self, configs: Dict[str, Any], session_config: Any, keep_images: int = 12):
         self._configs = configs
         self._keep = keep_images
         self._categories = label_map_util.create_category_index_from_labelmap(
@@ -94,16 +76,16 @@ class Evaluator(object):
         with self._graph.as_default():
             self._iterator, self._results, self._losses = _build(configs)
             tf.train.get_or_create_global_step()
-            self._savers = {}
+            self._savers: Dict[FrozenSet[str], Any] = {}
             self._prepare = [self._iterator.initializer, tf.tables_initializer()]
             self._session = tf.Session(config=session_config)
 
     @property
-    def class_names(self):
+    def class_names(self) -> Dict[int, str]:
         """Class names by id, from the label map."""
         return {class_id: category["name"] for class_id, category in self._categories.items()}
 
-    def evaluate(self, checkpoint, on_image):
+    def evaluate(self, checkpoint: str, on_image: Callable[[int], None]) -> Evaluation:
         """Evaluates one checkpoint on every image of the validation split.
 
         Args:
@@ -111,14 +93,17 @@ class Evaluator(object):
             on_image: function(number of images done).
 
         Returns:
-            Evaluation.
+            what was measured, and the images kept for drawing.
         """
         evaluators = self._evaluators()
+        losses: Dict[str, float] = collections.defaultdict(float)
+        boxes: Counter[int] = collections.Counter()
+        kept_images: List[visualization.KeptImage] = []
+        count = 0
         with self._graph.as_default():
             taken = self._restore(checkpoint)
             self._session.run(self._prepare)
             step = int(self._session.run(tf.train.get_global_step()))
-            losses, boxes, kept_images, count = collections.Counter(), collections.Counter(), [], 0
             while True:
                 try:
                     result, loss = self._session.run([self._results, self._losses])
@@ -132,7 +117,8 @@ class Evaluator(object):
                 boxes.update(int(class_id) for class_id in truth[GROUNDTRUTH.groundtruth_classes])
                 if len(kept_images) < self._keep:
                     kept_images.append(_kept_image(result, found, truth))
-                losses.update({name: float(value) for name, value in loss.items()})
+                for name, value in loss.items():
+                    losses[name] += float(value)
                 count += 1
                 on_image(count)
         metrics = {}
@@ -194,13 +180,13 @@ def _build(configs):
     return iterator, results, losses
 
 
-def measured(metrics):
+def measured(metrics: Mapping[str, float]) -> Dict[str, float]:
     """The metrics that something was there to measure for: COCO says -1 for the others, Pascal NaN."""
     return {name: float(value) for name, value in metrics.items() if not math.isnan(value) and value != -1}
 
 
-def of_classes(metrics, names, boxes):
-    """Dict of class name to OfClass, in the order of the ids.
+def of_classes(metrics: Mapping[str, float], names: Mapping[int, str], boxes: Mapping[int, int]) -> Dict[str, OfClass]:
+    """What was measured of each class by its name, in the order of the ids.
 
     Args:
         metrics: what `measured` gives, by the API's names.
@@ -253,7 +239,7 @@ def _kept_image(result, found, truth):
     seen = result["original_image"][0][:height, :width].astype("uint8")
     shown = np.flatnonzero(found[DETECTIONS.detection_scores] >= visualization.MIN_SCORE)
     masks = found.get(DETECTIONS.detection_masks)
-    return KeptImage(
+    return visualization.KeptImage(
         result[SOURCE_ID][0].decode("utf-8"),
         seen,
         size,

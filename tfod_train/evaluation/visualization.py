@@ -1,8 +1,9 @@
-"""Draws detections on kept_images, as a sheet that people look at."""
+"""Draws detections on kept images, as a sheet that people look at."""
 
 import collections
 import glob
 import io
+from typing import Any, Counter, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -13,11 +14,32 @@ TINT = 100  # of 255: how much of a mask's colour covers the image
 COLOURS = ("#e6194b", "#3cb44b", "#4363d8", "#f58231", "#911eb4", "#008080", "#9a6324", "#800000", "#808000", "#000075")
 
 
-def sheet(kept_images, names, title):
+class KeptImage(NamedTuple):
+    """An image kept for drawing.
+
+    `source_id` is the record's, "" where the reader gives none; `pixels` is uint8 [height, width, 3] as the model
+    saw it, `size` the image's own (height, width); boxes are float [n, 4] (ymin, xmin, ymax, xmax) in pixels of
+    that size; masks are uint8 [n, height, width] of that size, 1 inside, and None for a model that learns none. Of
+    what was detected, only what scores MIN_SCORE and more is kept.
+    """
+
+    source_id: str
+    pixels: Any
+    size: Any
+    boxes: Any
+    scores: Any
+    classes: Any
+    true_boxes: Any
+    true_classes: Any
+    masks: Any = None
+    true_masks: Any = None
+
+
+def sheet(kept_images: Sequence[KeptImage], names: Dict[int, str], title: str) -> bytes:
     """PNG bytes of a sheet: each image with its detections (solid, named, masks tinted) and truth (dashed white).
 
     Args:
-        kept_images: list of tfod_train.evaluation.evaluator.KeptImage.
+        kept_images: what to draw, a cell each.
         names: class names by id.
         title: line above the sheet.
     """
@@ -43,13 +65,13 @@ def sheet(kept_images, names, title):
     return png.getvalue()
 
 
-def with_originals(kept_images, patterns):
+def with_originals(kept_images: Sequence[KeptImage], patterns: Sequence[str]) -> List[KeptImage]:
     """The images with the records' own image in place of the one the model saw, which is small and squeezed.
 
     Where a source id is that of several records, the model's image stays.
 
     Args:
-        kept_images: list of tfod_train.evaluation.evaluator.KeptImage.
+        kept_images: with the images as the model saw them.
         patterns: file name patterns of the records they come from.
     """
     from PIL import Image
@@ -57,7 +79,8 @@ def with_originals(kept_images, patterns):
     from data_prep.tfrecord import codec
 
     wanted = {kept.source_id for kept in kept_images if kept.source_id}
-    originals, times = {}, collections.Counter()
+    originals: Dict[str, np.ndarray] = {}
+    times: Counter[str] = collections.Counter()
     for path in sorted(path for pattern in patterns for path in glob.glob(pattern)):
         for payload in codec.read(path):
             features = codec.decode(payload)
@@ -98,11 +121,11 @@ def _draw(axis, kept, names):
             axis.imshow(_tint(kept.masks[index], colour), extent=extent, interpolation="nearest")
         axis.add_patch(Rectangle((xmin, ymin), xmax - xmin, ymax - ymin, fill=False, linewidth=2, edgecolor=colour))
         # A dollar sign would begin a formula.
-        text = "%s %.2f" % (names[int(class_id)].replace("$", r"\$"), score)
+        name = names[int(class_id)].replace("$", r"\$")
         axis.text(
             xmin,
             max(ymin, 0),
-            text,
+            f"{name} {score:.2f}",
             fontsize=7,
             color="white",
             verticalalignment="bottom",
@@ -116,29 +139,42 @@ def _colour(class_id):
 
 
 def _tint(mask, colour):
-    """A mask [height, width] as an RGBA kept, uint8 [height, width, 4]: the colour inside, nothing outside."""
+    """A mask [height, width] as an RGBA image, uint8 [height, width, 4]: the colour inside, nothing outside."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     tinted = np.zeros(mask.shape + (4,), np.uint8)
     tinted[mask > 0] = (red, green, blue, TINT)
     return tinted
 
 
-def on_image(image, boxes, scores, classes, labels, masks=None):
+def on_image(
+    image: Any,
+    boxes: np.ndarray,
+    scores: np.ndarray,
+    classes: np.ndarray,
+    labels: Sequence[str],
+    masks: Optional[np.ndarray] = None,
+) -> Any:
     """A copy of an image with named boxes, at its own size.
 
     Args:
         image: RGB Pillow image.
         boxes: [n, 4] in pixels: ymin, xmin, ymax, xmax.
-        scores: [n]; classes: [n], ids from 1, which choose the colour; labels: n class names.
+        scores: [n].
+        classes: [n], ids from 1, which choose the colour.
+        labels: n class names.
         masks: None, or [n, height, width] of the image's size, 1 inside.
+
+    Returns:
+        RGB Pillow image.
     """
     from matplotlib import font_manager
     from PIL import Image, ImageDraw, ImageFont
 
     drawn = image.copy()
-    for index in np.argsort(scores) if masks is not None else ():
-        tint = Image.fromarray(_tint(masks[index], _colour(classes[index])))
-        drawn.paste(tint, (0, 0), tint)
+    if masks is not None:
+        for index in np.argsort(scores):
+            tint = Image.fromarray(_tint(masks[index], _colour(classes[index])))
+            drawn.paste(tint, (0, 0), tint)
     pen = ImageDraw.Draw(drawn)
     # As large as can be read when the image fills a screen.
     size = max(10, int(round(max(image.size) / 45.0)))

@@ -1,6 +1,6 @@
 """Are two lists of detections in one image the same, whatever their order?"""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
@@ -18,9 +18,9 @@ class Detections(NamedTuple):
     classes: Any
     masks: Any = None
 
-    def take(self, which):
+    def take(self, which: np.ndarray) -> "Detections":
         """The Detections at `which`: indices, or bool [n]."""
-        return self._make(None if values is None else values[which] for values in self)
+        return Detections(*(None if values is None else values[which] for values in self))
 
 
 class Difference(NamedTuple):
@@ -35,7 +35,7 @@ class Difference(NamedTuple):
     unmatched: int
     masks: float = 0.0
 
-    def and_of(self, other):
+    def and_of(self, other: "Difference") -> "Difference":
         """The Difference over both: of two images."""
         return Difference(
             max(self.boxes, other.boxes),
@@ -45,7 +45,7 @@ class Difference(NamedTuple):
             max(self.masks, other.masks),
         )
 
-    def within(self, boxes, scores, masks):
+    def within(self, boxes: float, scores: float, masks: float) -> bool:
         """Whether everything has a match that is as near as this; two empty lists are the same."""
         return self.unmatched == 0 and self.boxes <= boxes and self.scores <= scores and self.masks <= masks
 
@@ -54,7 +54,7 @@ NONE = Difference(0.0, 0.0, 0, 0)
 NO_MASKS = 1.0  # apart as far as can be: one side has masks and the other has none
 
 
-def difference(expected, found, near, tied, most):
+def difference(expected: Detections, found: Detections, near: float, tied: float, most: int) -> Difference:
     """Matches each detection with the nearest of its class, the best first, and says how far they are apart.
 
     By matching and not by rank: two scores that differ in the seventh digit change places without meaning. For the
@@ -62,13 +62,13 @@ def difference(expected, found, near, tied, most):
     and what is not the same detection there has no match, however near.
 
     Args:
-        expected, found: Detections.
+        expected, found: what two models find in one image.
         near: what is farther apart than this, in a coordinate or in the score, is no match.
         tied: scores this near to the lowest of a full list are its end, where matches are no farther apart than this.
         most: how many detections a full list has.
 
     Returns:
-        Difference; `unmatched` counts both sides.
+        how far they are apart; `unmatched` counts both sides.
     """
     free = np.ones(len(found.scores), bool)
     result, alone = NONE, []
@@ -98,11 +98,13 @@ def difference(expected, found, near, tied, most):
     return result.and_of(Difference(0.0, 0.0, 0, len(alone) - min(at_the_end, most // 10)))
 
 
-def found_again(expected, found, least_score, overlap, near):
+def found_again(
+    expected: Detections, found: Detections, least_score: float, overlap: float, near: float
+) -> Tuple[int, int]:
     """How many detections of a model a rounded one finds again.
 
     Args:
-        expected, found: Detections.
+        expected, found: what the model and the rounded one find in one image.
         least_score: expected detections below are not looked for.
         overlap: intersection over union from which on two boxes of one class are the same object.
         near: how far apart their scores may be.
@@ -142,5 +144,9 @@ def _overlaps(box, boxes):
     """Intersection over union of a box [4] with each of boxes [n, 4]."""
     sides = np.maximum(np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2]), 0)
     shared = sides.prod(axis=1)
-    area = lambda which: (which[..., 2:] - which[..., :2]).prod(axis=-1)
-    return shared / np.maximum(area(box) + area(boxes) - shared, 1e-12)
+    return shared / np.maximum(_areas(box) + _areas(boxes) - shared, 1e-12)
+
+
+def _areas(boxes):
+    """Of boxes [..., 4]: [...]."""
+    return (boxes[..., 2:] - boxes[..., :2]).prod(axis=-1)

@@ -51,16 +51,20 @@ def write(chosen: Chosen, settings: Settings, console: Console, out: Optional[st
     """Exports a checkpoint, on the CPU; see docs/export.md.
 
     Args:
+        chosen: what `choose` gave.
+        settings: PLUGINS, USE_MOVING_AVERAGE and LOG_LEVEL count.
+        console: where people see what is done.
         out: a folder that is not there yet; None takes RUN_DIR/export/STEP.
         with_tflite: False leaves the TFLite file out.
 
     Returns:
         the folder that was made.
+
+    Raises:
+        Refused: something that is needed is not there, or a file does not detect what the checkpoint does.
     """
     run_dir, checkpoint, step, _ = chosen
-    config = run_dir.read_config()
-    if settings.use_moving_average is not None:
-        config.eval_config.use_moving_averages = settings.use_moving_average
+    config = run_dir.config_for(settings)
     name = os.path.basename(checkpoint) if step is None else str(step)
     out = os.path.abspath(out or os.path.join(run_dir.file(FOLDER), name))
     _refuse_what_is_there(out)
@@ -115,8 +119,16 @@ def _in_hand(checkpoint, out):
 
 
 def choose(run_dir: RunDir, asked: Optional[str]) -> Chosen:
-    """The checkpoint that is meant: None (the best, else the newest), `best`, `newest`, or a path. Raises Refused."""
-    if asked not in (None, "best", "newest"):
+    """The checkpoint that is meant.
+
+    Args:
+        run_dir: the settings' run.
+        asked: None (the best, else the newest), `best`, `newest`, or a path.
+
+    Raises:
+        Refused: it is not there.
+    """
+    if asked is not None and asked not in ("best", "newest"):
         checkpoint = asked[: -len(".index")] if asked.endswith(".index") else asked
         if not os.path.isfile(checkpoint + ".index"):
             raise Refused(
@@ -208,12 +220,12 @@ def _write(config, checkpoint, records, folder, with_tflite, console):
     if obstacle:
         console.say(f"  no TFLite file: {obstacle}")
     else:
-        tflite_input = frozen_graph.write_tflite(config, checkpoint, os.path.join(folder, TFLITE))
-        model = inference.TFLite(os.path.join(folder, TFLITE), tflite_input.scale, tflite_input.offset)
-        compare_tflite = _same if tflite_input.dtype == "float32" else _rounded
-        compared[TFLITE] = compare_tflite(
-            TFLITE, expected, [model.detect(own.seen(record)) for record in records], config, console
-        )
+        path = os.path.join(folder, TFLITE)
+        tflite_input = frozen_graph.write_tflite(config, checkpoint, path)
+        model = inference.TFLite(path, tflite_input.scale, tflite_input.offset)
+        found = [model.detect(own.seen(record)) for record in records]
+        comparison = _same if tflite_input.dtype == "float32" else _rounded
+        compared[TFLITE] = comparison(TFLITE, expected, found, config, console)
     shutil.copyfile(_label_map(config), os.path.join(folder, LABEL_MAP))
     files.write(os.path.join(folder, CONFIG), text_format.MessageToString(config).encode("utf-8"))
     return {
@@ -240,14 +252,15 @@ def _same(name, expected, found, config, console):
             f"{total.unmatched} detections have no match, coordinates differ by up to {total.boxes:.2g}, "
             f"scores by up to {total.scores:.2g}, masks by up to {total.masks:.2g}",
         )
-    masks = any(one.masks is not None for one in expected)
-    console.say(
-        "  %-26s %d detections in %d images as the checkpoint's, coordinates to %.1g, scores to %.1g%s"
-        % (name, total.matched, len(found), total.boxes, total.scores, f", masks to {total.masks:.1g}" if masks else "")
-    )
     differences = {"boxes": total.boxes, "scores": total.scores}
-    if masks:
+    masks = ""
+    if any(one.masks is not None for one in expected):
         differences["masks"] = total.masks
+        masks = f", masks to {total.masks:.1g}"
+    console.say(
+        f"  {name:<26} {total.matched} detections in {len(found)} images as the checkpoint's, "
+        f"coordinates to {total.boxes:.1g}, scores to {total.scores:.1g}{masks}"
+    )
     return {"detections": total.matched, "largest_difference": differences}
 
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+from typing import Any
 
 import tensorflow.compat.v1 as tf
 from object_detection import exporter
@@ -12,12 +13,14 @@ from object_detection.builders import model_builder
 from tfod_train.export import inference, tflite
 
 
-def write(config, checkpoint, folder, frozen, saved_model):
+def write(config: Any, checkpoint: str, folder: str, frozen: str, saved_model: str) -> None:
     """Writes the files `frozen` and `saved_model` (a folder) into folder; images go in as uint8 `image_tensor`.
 
     Args:
         config: TrainEvalPipelineConfig; eval_config.use_moving_averages says which weights are wanted.
         checkpoint: path without .index.
+        folder: where the files go.
+        frozen, saved_model: their names in it.
     """
     with _graph(config, checkpoint) as (session, outputs, inputs):
         definition = tf.graph_util.convert_variables_to_constants(
@@ -28,8 +31,8 @@ def write(config, checkpoint, folder, frozen, saved_model):
     exporter.write_saved_model(os.path.join(folder, saved_model), definition, inputs, outputs)
 
 
-def write_tflite(config, checkpoint, path):
-    """Writes the TFLite file; returns its tfod_train.export.tflite.Input."""
+def write_tflite(config: Any, checkpoint: str, path: str) -> tflite.Input:
+    """Writes the TFLite file; returns what it wants to see. Raises Refused where the converter cannot."""
     scratch = tempfile.mkdtemp(dir=os.path.dirname(path))
     try:
         with _graph(config, checkpoint) as (session, _, _):

@@ -3,6 +3,8 @@
 All of them give tfod_train.export.compare.Detections, with masks where the model has them.
 """
 
+from typing import Any, Sequence, Tuple
+
 import numpy as np
 import tensorflow.compat.v1 as tf
 from object_detection import eval_util, inputs
@@ -23,8 +25,13 @@ INPUT = "image_tensor:0"
 MISSING_SHOWN = 3
 
 
-def restore(session, checkpoint, averages_wanted):
+def restore(session: Any, checkpoint: str, averages_wanted: bool) -> str:
     """Restores a checkpoint into the session's graph, the default one.
+
+    Args:
+        session: tf.Session.
+        checkpoint: path without .index.
+        averages_wanted: take the moving averages where the checkpoint has them.
 
     Returns:
         which weights were taken, for people (tfod_train/checkpoints/weights.py).
@@ -39,9 +46,10 @@ def restore(session, checkpoint, averages_wanted):
             name for name, variable in chosen.restore.items() if shapes.get(name) != variable.shape.as_list()
         )
         if wrong:
+            shown = ", ".join(wrong[:MISSING_SHOWN]) + (", ..." if len(wrong) > MISSING_SHOWN else "")
             raise Refused(
                 f"Checkpoint {checkpoint} is of another model than the config: {len(wrong)} of "
-                f"{len(chosen.restore)} variables are not in it or have another shape ({', '.join(wrong[:MISSING_SHOWN])}{', ...' if len(wrong) > MISSING_SHOWN else ''}).",
+                f"{len(chosen.restore)} variables are not in it or have another shape ({shown}).",
                 "Name a checkpoint of this run, or set RUN_DIR to the run that it belongs to.",
             )
         tf.train.Saver(chosen.restore).restore(session, checkpoint)
@@ -52,7 +60,7 @@ def restore(session, checkpoint, averages_wanted):
     return chosen.words
 
 
-def rewrite_quantised(config):
+def rewrite_quantised(config: Any) -> None:
     """Adds to the default graph what quantised training had, where the config trains quantised."""
     if config.HasField("graph_rewriter"):
         graph_rewriter_builder.build(config.graph_rewriter, is_training=False)()
@@ -64,10 +72,13 @@ class Checkpoint(object):
     Args:
         config: TrainEvalPipelineConfig.
         checkpoint: path without .index.
-        averages_wanted: bool.
+        averages_wanted: take the moving averages where the checkpoint has them.
+
+    Raises:
+        Refused: the checkpoint is unreadable, or of another model.
     """
 
-    def __init__(self, config, checkpoint, averages_wanted):
+    def __init__(self, config: Any, checkpoint: str, averages_wanted: bool):
         with tf.Graph().as_default() as graph:
             receiver = inputs.create_predict_input_fn(config.model, config.eval_input_reader[0])()
             (self._record,) = receiver.receiver_tensors.values()
@@ -84,46 +95,44 @@ class Checkpoint(object):
             self.weights = restore(self._session, checkpoint, averages_wanted)
             self._session.run(tf.tables_initializer())
 
-    def image(self, record):
+    def image(self, record: bytes) -> np.ndarray:
         """The image of a serialized tf.Example, uint8 [height, width, 3]."""
         return self._session.run(self._decoded, {self._record: record})
 
-    def seen(self, record):
+    def seen(self, record: bytes) -> np.ndarray:
         """The same as it goes into the model: resized and normalised, float [1, height, width, 3]."""
         return self._session.run(self._seen, {self._record: record})
 
-    def detect(self, record):
+    def detect(self, record: bytes) -> Detections:
         """Detections in the image of a serialized tf.Example."""
         # The label map's ids begin at 1, the model's at 0; what is exported has the difference added in.
         return _detections(self._session.run(self._found, {self._record: record}), first_class=1)
 
 
 class FrozenGraph(object):
-    """frozen_inference_graph.pb, loaded into a graph of its own."""
+    """frozen_inference_graph.pb, loaded into a graph of its own.
 
-    def __init__(self, path):
+    Raises:
+        Refused: the file is no such graph.
+    """
+
+    def __init__(self, path: str):
         definition = tf.GraphDef()
         try:
             with open(path, "rb") as source:
                 definition.ParseFromString(source.read())
         except Exception as error:  # protobuf's own exceptions have no base class in common
-            raise Refused(
-                f"{path} cannot be read as a frozen graph: {str(error).rstrip('.')}.",
-                "Export the model again, or name the folder of an export.",
-            ) from error
+            raise _no_graph(path, str(error).rstrip(".")) from error
         with tf.Graph().as_default() as graph:
             tf.import_graph_def(definition, name="")
         there = {node.name for node in definition.node}
         missing = [name for name in OUTPUTS if name not in there]
         if missing:
-            raise Refused(
-                f"{path} cannot be read as a frozen graph: {'it has no ' + missing[0]}.",
-                "Export the model again, or name the folder of an export.",
-            )
+            raise _no_graph(path, f"it has no {missing[0]}")
         self._outputs = {name: name + ":0" for name in OUTPUTS + (MASKS,) if name in there}
         self._session = tf.Session(graph=graph)
 
-    def detect(self, image):
+    def detect(self, image: np.ndarray) -> Detections:
         """Detections in a uint8 [height, width, 3] image."""
         return _detections(self._session.run(self._outputs, {INPUT: image[None]}))
 
@@ -131,7 +140,7 @@ class FrozenGraph(object):
 class SavedModel(object):
     """A SavedModel's serving signature, loaded into a graph of its own."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str):
         with tf.Graph().as_default() as graph:
             self._session = tf.Session(graph=graph)
             loaded = tf.saved_model.load(self._session, [tf.saved_model.SERVING], folder)
@@ -139,7 +148,7 @@ class SavedModel(object):
         self._input = signature.inputs["inputs"].name
         self._outputs = {name: signature.outputs[name].name for name in OUTPUTS + (MASKS,) if name in signature.outputs}
 
-    def detect(self, image):
+    def detect(self, image: np.ndarray) -> Detections:
         """Detections in a uint8 [height, width, 3] image."""
         return _detections(self._session.run(self._outputs, {self._input: image[None]}))
 
@@ -152,14 +161,14 @@ class TFLite(object):
         scale, offset: the model sees pixel * scale + offset.
     """
 
-    def __init__(self, path, scale, offset):
+    def __init__(self, path: str, scale: Sequence[float], offset: Sequence[float]):
         self._interpreter = tf.lite.Interpreter(model_path=path)
         self._interpreter.allocate_tensors()
         (self._input,) = self._interpreter.get_input_details()
         self._outputs = [output["index"] for output in self._interpreter.get_output_details()]
         self._scale, self._offset = np.asarray(scale), np.asarray(offset)
 
-    def detect(self, seen):
+    def detect(self, seen: np.ndarray) -> Detections:
         """Detections in an image as the model sees it (Checkpoint.seen)."""
         if self._input["dtype"] == np.uint8:
             seen = np.clip(np.round((seen - self._offset) / self._scale), 0, 255)
@@ -174,7 +183,7 @@ class TFLite(object):
 class MasksInImage(object):
     """Puts the masks of boxes where they are in the image, as the API's evaluation does."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         with tf.Graph().as_default() as graph:
             self._boxes = tf.placeholder(tf.float32, [None, 4])
             self._masks = tf.placeholder(tf.float32, [None, None, None])
@@ -182,9 +191,15 @@ class MasksInImage(object):
             self._placed = eval_util.resize_detection_masks(self._boxes[None], self._masks[None], self._size[None])[0]
         self._session = tf.Session(graph=graph)
 
-    def place(self, found, size):
+    def place(self, found: Detections, size: Tuple[int, int]) -> np.ndarray:
         """uint8 [n, height, width], 1 inside, of Detections with masks in an image of size (height, width)."""
         return self._session.run(self._placed, {self._boxes: found.boxes, self._masks: found.masks, self._size: size})
+
+
+def _no_graph(path, why):
+    return Refused(
+        f"{path} cannot be read as a frozen graph: {why}.", "Export the model again, or name the folder of an export."
+    )
 
 
 def _detections(found, first_class=0):

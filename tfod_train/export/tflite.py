@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from typing import List, NamedTuple
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -29,7 +29,7 @@ class Input(NamedTuple):
     offset: List[float]
 
 
-def obstacle(config):
+def obstacle(config: Any) -> Optional[str]:
     """Why the model of a config has no TFLite file, as half a sentence; None where it has one."""
     if config.model.WhichOneof("model") != "ssd":
         return "only SSD models have one"
@@ -40,12 +40,12 @@ def obstacle(config):
         return "its post-processing knows the faster_rcnn_box_coder alone"
     if ssd.post_processing.batch_non_max_suppression.soft_nms_sigma > 0:
         return "its post-processing knows no soft non-maximum suppression"
-    if config.HasField("graph_rewriter") and len(set(map(tuple, zip(*normalisation(config))))) > 1:
+    if config.HasField("graph_rewriter") and len(set(zip(*normalisation(config)))) > 1:
         return "a uint8 input has one scale, and this model scales its channels differently"
     return None
 
 
-def normalisation(config):
+def normalisation(config: Any) -> Tuple[List[float], List[float]]:
     """(scale, offset) of each channel: the model sees pixel * scale + offset. Found with images of one colour.
 
     Raises:
@@ -70,14 +70,19 @@ def normalisation(config):
     return [float(f"{value:.7g}") for value in scale], [float(f"{value:.7g}") for value in black]
 
 
-def write(config, checkpoint, path):
+def write(config: Any, checkpoint: str, path: str) -> Input:
     """Writes the TFLite file of a checkpoint that holds the weights to take under their raw names.
 
     Float, or uint8 where the config trains quantised. Suppression is the model's own, class by class (the API's
     exporter has a faster one by default, which keeps one class a place).
 
+    Args:
+        config: TrainEvalPipelineConfig of an SSD without an `obstacle`.
+        checkpoint: path without .index; other files are written beside path meanwhile.
+        path: of the TFLite file.
+
     Returns:
-        Input.
+        what the file wants to see.
 
     Raises:
         Refused: the converter cannot.

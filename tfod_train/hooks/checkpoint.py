@@ -1,6 +1,7 @@
 """Saving: at the interval of the settings, only where there is space, and without a second copy of the graph."""
 
 import re
+from typing import Any
 
 import tensorflow.compat.v1 as tf
 
@@ -17,12 +18,12 @@ class CheckpointHook(tf.train.CheckpointSaverHook):
     The meta graph beside each checkpoint holds the graph.
     """
 
-    def __init__(self, run_dir: RunDir, keep_checkpoints: int, **arguments):
+    def __init__(self, run_dir: RunDir, keep_checkpoints: int, **arguments: Any):
         super(CheckpointHook, self).__init__(run_dir.path, **arguments)
         self._run_dir = run_dir
         self._keep_checkpoints = keep_checkpoints
 
-    def begin(self):
+    def begin(self) -> None:
         super(CheckpointHook, self).begin()
         # The same fetch as StepHook's: another one would have the whole graph optimised once more.
         self._global_step = tf.train.get_or_create_global_step()
@@ -31,7 +32,7 @@ class CheckpointHook(tf.train.CheckpointSaverHook):
         there = len(self._run_dir.checkpoints())
         self._run_dir.check_free_space(self._bytes * max(self._keep_checkpoints + 1 - there, 1))
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session: Any, coord: Any) -> None:
         step = session.run(self._global_step)
         self._timer.update_last_triggered_step(step)
 
@@ -62,7 +63,7 @@ def checkpoint_bytes() -> int:
     return sum(sizes.values())
 
 
-def checkpoint_hook(run: Run, **arguments) -> CheckpointHook:
+def checkpoint_hook(run: Run, **arguments: Any) -> CheckpointHook:
     """A CheckpointHook at the settings' interval; 600 s where none is set."""
     settings = run.settings
     steps, secs = settings.checkpoint_every_steps, settings.checkpoint_every_secs

@@ -7,6 +7,8 @@ are taken within the step: what TensorFlow does before a step (placing and optim
 is not waiting for input.
 """
 
+from typing import Any, List, Optional
+
 import tensorflow.compat.v1 as tf
 
 TAKES_A_BATCH = (
@@ -18,7 +20,7 @@ TAKES_A_BATCH = (
 )
 
 
-def times(loss):
+def times(loss: Any) -> List[Any]:
     """Tensors of the times at which a step starts and each device's batch is there; adds them to the graph.
 
     Args:
@@ -26,7 +28,7 @@ def times(loss):
             but in another thread.
 
     Returns:
-        list of float64 scalars, seconds of one clock, the start first; empty where the input is taken by none of
+        Float64 scalars, seconds of one clock, the start first; empty where the input is taken by none of
         TAKES_A_BATCH.
     """
     takers = [op for op in _needed(loss.op) if op.type in TAKES_A_BATCH]
@@ -38,7 +40,7 @@ def times(loss):
     return found if takers else []
 
 
-def secs(times):
+def secs(times: List[float]) -> Optional[float]:
     """Seconds waited, of the values of `times`; None where there are none."""
     return max(max(times[1:]) - times[0], 0.0) if times else None
 

@@ -11,7 +11,7 @@ def listener(run_dir: RunDir) -> Any:
     import tensorflow.compat.v1 as tf
 
     class StopWhenAsked(tf.train.CheckpointSaverListener):
-        def after_save(self, session, global_step_value):
+        def after_save(self, session: Any, global_step_value: int) -> bool:
             return stop_request.reason(run_dir) is not None
 
     return StopWhenAsked()

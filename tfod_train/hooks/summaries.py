@@ -7,7 +7,7 @@ the weights (ModelVars/...).
 """
 
 import re
-from typing import Any
+from typing import Any, Dict, Optional
 
 import tensorflow.compat.v1 as tf
 
@@ -19,19 +19,17 @@ EVERY_STEPS = 100
 IMAGES_PER_SEC = "images_per_sec"
 INPUT_WAIT = "input_wait_secs"
 TOTAL_LOSS = LOSSES + "TotalLoss"
-GPU_PERCENT, GPU_MEMORY = "gpu_%d/percent", "gpu_%d/memory_mib"  # by TensorFlow's number of the device
 # The Estimator's second copy of Losses/TotalLoss; the gradient of the first replica; model_deploy's of a clone.
 LEFT_OUT = re.compile(r"loss(_\d+)?$|global_norm/|clone_0/Losses/|Losses/clone_loss$|Losses/regularization_loss_\d+$")
 
 
-def name(tag):
+def name(tag: str) -> Optional[str]:
     """The tag under which a summary is written; None for one that is left out."""
     return None if LEFT_OUT.match(tag) else tag.replace("clone_0/", "")
 
 
-def of_step():
-    """Scalar tensors of the default graph by their tag: the parts of the loss, means over devices, and the learning
-    rate."""
+def of_step() -> Dict[str, Any]:
+    """Scalar tensors of the default graph by tag: the parts of the loss (means over devices), the learning rate."""
     written = [summary.op for summary in tf.get_collection(tf.GraphKeys.SUMMARIES)]
     tags = {
         tf.get_static_value(op.inputs[0]).item().decode("utf-8"): op.inputs[1]
@@ -45,7 +43,7 @@ def of_step():
     }
 
 
-def of_both(serialized):
+def of_both(serialized: bytes) -> Any:
     """tf.Summary of a serialized one, with the tags of `name`."""
     found = tf.Summary.FromString(serialized)
     kept = tf.Summary()
@@ -70,28 +68,28 @@ class ScalarsHook(tf.train.SessionRunHook):
         self._run_dir = run_dir
         self._speed = speed
         self._summary_op = summary_op
-        self._written_at = None
+        self._written_at: Optional[int] = None
         self._due = True
 
-    def begin(self):
+    def begin(self) -> None:
         # The cached one: the checkpoint hook writes to the same file.
         self._writer = tf.summary.FileWriterCache.get(self._run_dir.path)
 
-    def before_run(self, run_context):
-        self._due = self._written_at is None or self._speed.step % EVERY_STEPS == 0
+    def before_run(self, run_context: Any) -> Any:
+        self._due = self._written_at is None or (self._speed.step or 0) % EVERY_STEPS == 0
         if not self._due:
             return None
         if self._summary_op is None:
             self._summary_op = tf.get_collection(tf.GraphKeys.SUMMARY_OP)[0]
         return tf.train.SessionRunArgs(self._summary_op)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: Any, run_values: Any) -> None:
         if self._due:
             self._written_at = self._speed.step
             self._writer.add_summary(of_both(run_values.results), self._written_at)
             self._write_speed()
 
-    def end(self, session):
+    def end(self, session: Any) -> None:
         if self._speed.step != self._written_at:
             self._write_speed()
         self._writer.flush()
@@ -99,7 +97,8 @@ class ScalarsHook(tf.train.SessionRunHook):
     def _write_speed(self):
         scalars = [(IMAGES_PER_SEC, self._speed.images_per_sec()), (INPUT_WAIT, self._speed.input_wait_secs())]
         for index, use in enumerate(self._speed.gpu_uses()):
-            scalars += [(GPU_PERCENT % index, use.percent), (GPU_MEMORY % index, use.memory_mib)]
+            # By TensorFlow's number of the device.
+            scalars += [(f"gpu_{index}/percent", use.percent), (f"gpu_{index}/memory_mib", use.memory_mib)]
         for tag, value in scalars:
             if value is not None:
                 self._writer.add_summary(

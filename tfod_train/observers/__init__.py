@@ -6,13 +6,14 @@ names: `observers.OBSERVERS.append(MyObserver)`. Nothing here imports TensorFlow
 
 from typing import Callable, List
 
-from tfod_train.observers.base import StepObserver, StepResult, Training
+from tfod_train.observers.base import StepObserver, StepResult
 from tfod_train.observers.finite_loss import FiniteLoss
 from tfod_train.observers.heartbeat import Heartbeat
 from tfod_train.observers.idle_gpus import IdleGpus
 from tfod_train.observers.metrics_file import MetricsFile
 from tfod_train.observers.progress_line import ProgressLine
 from tfod_train.observers.stop import Stop
+from tfod_train.observers.training import Training
 
 __all__ = ["OBSERVERS", "StepObserver", "StepResult", "Training", "make"]
 

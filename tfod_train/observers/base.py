@@ -1,11 +1,6 @@
-"""What an observer is, and what it is given."""
+"""What an observer is, and what it is told of a step."""
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
-
-from tfod_train.process.console import Console
-from tfod_train.process.health import Health
-from tfod_train.process.signals import StopRequest
-from tfod_train.run.context import Run
+from typing import Any, Dict, List, NamedTuple, Optional
 
 
 class StepResult(NamedTuple):
@@ -40,14 +35,3 @@ class StepObserver(object):
 
     def on_end(self) -> None:
         """No further step comes. Not called where a step failed."""
-
-
-class Training(NamedTuple):
-    """What an observer may ask and use. beat: function() that tells the watchdog of a step."""
-
-    run: Run
-    console: Console
-    speed: "Speed"  # type: ignore # noqa: F821  (tfod_train/observers/speed.py, which is an observer)
-    health: Health
-    stop: StopRequest
-    beat: Callable[[], None]

@@ -1,9 +1,12 @@
 """Ends a training whose loss is not finite, with the images that the step was made of."""
 
 import math
+from typing import Any, List
 
 from tfod_train.checkpoints import divergence
-from tfod_train.observers.base import StepObserver, StepResult, Training
+from tfod_train.observers import image_names
+from tfod_train.observers.base import StepObserver, StepResult
+from tfod_train.observers.training import Training
 
 IMAGES_SHOWN = 12
 
@@ -13,7 +16,7 @@ class FiniteLoss(StepObserver):
         self._run = training.run
         self._console = training.console
         self._speed = training.speed
-        self._image_ids = []  # type: List[Any]  # of the last step and the one before
+        self._image_ids: List[Any] = []  # of the last step and the one before
 
     def on_step(self, result: StepResult) -> None:
         self._image_ids = self._image_ids[-1:] + [result.image_ids]
@@ -28,10 +31,8 @@ class FiniteLoss(StepObserver):
 
     def _name_the_images(self, last_step):
         """Says what the step was made of, and the one before: its update may be what broke the weights."""
-        from tfod_train.hooks import image_ids  # and with it TensorFlow, which runs by now
-
         for step, values in zip(range(last_step, 0, -1), reversed(self._image_ids)):
-            ids = image_ids.names(values, self._run.records)
+            ids = image_names.names(values, self._run.records)
             if not ids:
                 continue
             more = len(ids) - IMAGES_SHOWN

@@ -1,6 +1,7 @@
 """Tells the watchdog and the health file that a step has ended."""
 
-from tfod_train.observers.base import StepObserver, StepResult, Training
+from tfod_train.observers.base import StepObserver, StepResult
+from tfod_train.observers.training import Training
 
 
 class Heartbeat(StepObserver):

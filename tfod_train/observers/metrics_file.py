@@ -1,8 +1,10 @@
 """metrics.jsonl: a line every few seconds, and one of the last step."""
 
 import json
+from typing import Any, Dict, Optional
 
-from tfod_train.observers.base import StepObserver, StepResult, Training
+from tfod_train.observers.base import StepObserver, StepResult
+from tfod_train.observers.training import Training
 
 EVERY_SECS = 5
 # What TensorBoard's tags begin with (tfod_train/hooks/summaries.py).
@@ -14,7 +16,7 @@ class MetricsFile(StepObserver):
         self._path = training.run.run_dir.metrics
         self._speed = training.speed
         self._written_at = 0.0
-        self._last = None  # type: Optional[StepResult]
+        self._last: Optional[StepResult] = None
 
     def on_begin(self, step: int) -> None:
         _end_the_last_line(self._path)
@@ -35,13 +37,13 @@ class MetricsFile(StepObserver):
 
     def _record(self, result):
         rate, waited = self._speed.images_per_sec(), self._speed.input_wait_secs()
-        record = {
+        record: Dict[str, Any] = {
             "step": result.step,
             "loss": round(result.loss, 6),
             "time": round(result.ended, 3),
             "images_per_sec": rate and round(rate, 2),
             "input_wait_secs": None if waited is None else round(waited, 6),
-        }  # type: Dict[str, Any]
+        }
         for tag, value in sorted(result.scalars.items()):
             # Not rounded to a number of places: learning rates are small.
             if tag.startswith(LEARNING_RATE):

@@ -1,7 +1,8 @@
 """The progress people see: step, loss, speed, input wait, GPUs, time left."""
 
 from tfod_train.devices import gpu_monitor
-from tfod_train.observers.base import StepObserver, StepResult, Training
+from tfod_train.observers.base import StepObserver, StepResult
+from tfod_train.observers.training import Training
 from tfod_train.process.console import duration
 
 

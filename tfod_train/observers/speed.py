@@ -1,9 +1,9 @@
 """How fast steps are, how long they wait for their input, and how used the GPUs are meanwhile."""
 
 import collections
-from typing import Any, Callable, List, Optional
+from typing import Callable, Deque, List, Optional, Tuple
 
-from tfod_train.devices.gpu_monitor import GpuWatch
+from tfod_train.devices.gpu_monitor import GpuWatch, Use
 from tfod_train.observers.base import StepObserver, StepResult
 
 WINDOW_SECS = 30
@@ -16,7 +16,7 @@ class Speed(StepObserver):
     Args:
         batch_size: images per step over all devices.
         began: when the run began, by the steps' clock.
-        gpu_watch: GpuWatch of the devices; None where there is nothing to watch.
+        gpu_watch: that of the devices; None where there is nothing to watch.
         on_first: function(seconds), called when the first step has ended.
     """
 
@@ -25,17 +25,17 @@ class Speed(StepObserver):
         batch_size: int,
         began: float,
         gpu_watch: Optional[GpuWatch] = None,
-        on_first: Callable[[float], None] = None,
+        on_first: Optional[Callable[[float], None]] = None,
     ):
         self._batch_size = batch_size
         self._began = began
         self._gpu_watch = gpu_watch or GpuWatch([])
         self._on_first = on_first or (lambda secs: None)
         # (time, step, seconds waited for input or None) of the last WINDOW_SECS, without the first step
-        self._recent = collections.deque()  # type: collections.deque
-        self.step = None  # type: Optional[int]
-        self.first_step_secs = None  # type: Optional[float]
-        self.last_loss = None  # type: Optional[float]
+        self._recent: Deque[Tuple[float, int, Optional[float]]] = collections.deque()
+        self.step: Optional[int] = None
+        self.first_step_secs: Optional[float] = None
+        self.last_loss: Optional[float] = None
 
     def on_begin(self, step: int) -> None:
         self.step = step
@@ -60,8 +60,9 @@ class Speed(StepObserver):
 
     def input_wait_secs(self) -> Optional[float]:
         """Mean seconds a step waited for its input, of the steps of images_per_sec; None where there are none."""
-        waited = [waited for _, _, waited in self._recent][1:]
-        if len(self._recent) < STEPS_FOR_A_RATE or None in waited:
+        steps = list(self._recent)[1:]
+        waited = [waited for _, _, waited in steps if waited is not None]
+        if len(self._recent) < STEPS_FOR_A_RATE or len(waited) < len(steps):
             return None
         return sum(waited) / len(waited)
 
@@ -70,10 +71,10 @@ class Speed(StepObserver):
         rate, waited = self.images_per_sec(), self.input_wait_secs()
         return None if rate is None or waited is None else min(100 * waited * rate / self._batch_size, 100)
 
-    def gpu_uses(self) -> List[Any]:
-        """The gpu_monitor.Use of each GPU; [] where there are none, or nothing is known of them."""
+    def gpu_uses(self) -> List[Use]:
+        """The Use of each GPU; [] where there are none, or nothing is known of them."""
         return self._gpu_watch.now()
 
-    def newly_idle(self) -> List[Any]:
+    def newly_idle(self) -> List[Tuple[str, float]]:
         """(entry of CUDA_VISIBLE_DEVICES, percent) of each GPU that is found idle and was not named before."""
         return self._gpu_watch.newly_idle()

@@ -1,6 +1,7 @@
 """Ends the training at its last step, or after the step in hand when a signal asked for it."""
 
-from tfod_train.observers.base import StepObserver, StepResult, Training
+from tfod_train.observers.base import StepObserver, StepResult
+from tfod_train.observers.training import Training
 
 
 class Stop(StepObserver):

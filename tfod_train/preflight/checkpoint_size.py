@@ -1,6 +1,7 @@
 """How much room a checkpoint will take, said before the graph is built."""
 
 import os
+from typing import Any, Optional, Tuple
 
 from tfod_train.checkpoints import find, integrity
 from tfod_train.config import pipeline
@@ -17,12 +18,16 @@ BYTES_A_VALUE = 4
 SLOTS = {"momentum_optimizer": 1, "rms_prop_optimizer": 2, "adam_optimizer": 2}
 
 
-def estimate(config, folder):
+def estimate(config: Any, folder: str) -> Tuple[Optional[int], str, bool]:
     """Bytes of one checkpoint and how that is known.
 
+    Args:
+        config: the effective TrainEvalPipelineConfig.
+        folder: RUN_DIR.
+
     Returns:
-        (int, sentence part, exact): exact where a checkpoint of this very run says it. (None, why, False) where nobody
-        knows before the graph is built.
+        (bytes, part of a sentence, exact): exact where a checkpoint of this very run says it. (None, why, False) where
+        nobody knows before the graph is built.
     """
     newest = find.newest_checkpoint(folder)
     if newest:

@@ -7,14 +7,16 @@ import importlib.util
 import os
 import resource
 import shutil
-from typing import Any, List, NamedTuple
+from typing import Any, Callable, List, NamedTuple, Optional
 
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
+from common.text import counted
 from tfod_train.checkpoints import integrity, model_zoo
 from tfod_train.config import dataset as datasets
 from tfod_train.config import pipeline
 from tfod_train.devices import devices as device_choice
 from tfod_train.devices import gpus, memory_limit
+from tfod_train.devices.devices import Devices
 from tfod_train.preflight import checkpoint_size
 from tfod_train.run import plugins
 from tfod_train.run.context import Run
@@ -39,12 +41,12 @@ class Line(NamedTuple):
 class Plan(NamedTuple):
     """What the training will be (Run, less its settings), as far as it could be found out; what could not is None."""
 
-    devices: Any = None
-    dataset: Any = None
-    config_path: Any = None
+    devices: Optional[Devices] = None
+    dataset: Optional[datasets.Dataset] = None
+    config_path: Optional[str] = None
     config: Any = None
-    changes: Any = None
-    run_dir: Any = None
+    changes: Optional[List[str]] = None
+    run_dir: Optional[RunDir] = None
 
 
 class Report(NamedTuple):
@@ -55,26 +57,35 @@ class Report(NamedTuple):
     plan: Plan
 
     def run(self) -> Run:
-        """The Run that was planned. Raises Refused where there is an error."""
+        """The Run that was planned.
+
+        Raises:
+            Refused: there is an error.
+        """
         self.refuse()
-        return Run(self.settings, *self.plan)
+        # Without an error all of the plan was found out.
+        return Run(self.settings, *self.plan)  # type: ignore[arg-type]
 
     @property
-    def errors(self):
+    def errors(self) -> List[Line]:
         return [line for line in self.lines if line.level == ERROR]
 
     @property
-    def warnings(self):
+    def warnings(self) -> List[Line]:
         return [line for line in self.lines if line.level == WARNING]
 
     @property
-    def code(self):
+    def code(self) -> int:
         """Exit code: 0, 2 where settings or config alone are wrong, else 3."""
         codes = {line.code for line in self.errors}
         return PREFLIGHT_FAILED if PREFLIGHT_FAILED in codes else SETTINGS_REFUSED if codes else 0
 
-    def refuse(self):
-        """Raises Refused where there is an error."""
+    def refuse(self) -> None:
+        """Lets a training begin where nothing stands in its way.
+
+        Raises:
+            Refused: there is an error; it names all of them.
+        """
         if len(self.errors) == 1:
             raise Refused(self.errors[0].text, self.errors[0].do, self.errors[0].code)
         if self.errors:
@@ -88,16 +99,13 @@ class Report(NamedTuple):
             )
 
 
-def look(settings, host=None, make_data=None):
+def look(settings: Settings, host: Optional[gpus.Host] = None, make_data: Optional[Callable[[], Any]] = None) -> Report:
     """Looks at everything.
 
     Args:
-        settings: Settings.
-        host: gpus.Host; None asks this machine.
+        settings: what the user asked for.
+        host: None asks this machine.
         make_data: function() that makes a dataset that can be made without asking; None leaves that to the training.
-
-    Returns:
-        Report.
     """
     host = host or gpus.look()
     lines, plan = [_tensorflow()], Plan()
@@ -134,9 +142,8 @@ def _tensorflow():
             "Use the image, or make setup and .venv/bin/python.",
         )
     cuda = gpus.cuda_of_tensorflow()
-    return Line(
-        "software", OK, "TensorFlow%s and the patched API are installed." % (" for CUDA %d.%d" % cuda if cuda else "")
-    )
+    built_for = f" for CUDA {gpus.dotted(cuda)}" if cuda else ""
+    return Line("software", OK, f"TensorFlow{built_for} and the patched API are installed.")
 
 
 def _plugins(settings):
@@ -153,7 +160,7 @@ def _devices(settings, host):
     devices = device_choice.choose(settings, listed)
     kind = "GPU" if devices.kind == "gpu" else "virtual CPU device"
     there = f" of {len(listed)} in this machine" if devices.kind == "gpu" else ", no GPU"
-    return Line("devices", OK, f"{devices.count} {kind}{'s' if devices.count > 1 else ''}{there}."), devices
+    return Line("devices", OK, f"{counted(devices.count, kind)}{there}."), devices
 
 
 def _gpu_lines(devices, settings, host):
@@ -174,7 +181,7 @@ def _gpu_lines(devices, settings, host):
             "CUDA libraries",
             ERROR,
             f"CUDA's libraries are not found: {', '.join(missing)}.",
-            "Use the image, which has them, or install CUDA %d.%d and cuDNN 7 and set LD_LIBRARY_PATH." % cuda,
+            f"Use the image, which has them, or install CUDA {gpus.dotted(cuda)} and cuDNN 7 and set LD_LIBRARY_PATH.",
         )
         if missing
         else Line(
@@ -223,7 +230,7 @@ def _machine_lines(devices, host):
     return lines
 
 
-def shared_memory(size, several_gpus):
+def shared_memory(size: int, several_gpus: bool) -> Line:
     """The Line for `size` bytes of /dev/shm."""
     text = f"{size // 2**20} MB of shared memory"
     if not several_gpus or size >= ENOUGH_SHARED_MEMORY:
@@ -236,10 +243,10 @@ def shared_memory(size, several_gpus):
     )
 
 
-def locked_memory(limit, several_gpus):
+def locked_memory(limit: int, several_gpus: bool) -> Line:
     """The Line for the limit of bytes this process may lock; resource.RLIM_INFINITY for none."""
     unlimited = limit == resource.RLIM_INFINITY
-    text = "%s may be locked" % ("Any memory" if unlimited else f"{limit // 1024} kB")
+    text = "Any memory may be locked" if unlimited else f"{limit // 1024} kB may be locked"
     if unlimited or not several_gpus or limit >= ENOUGH_LOCKED_MEMORY:
         return Line("locked memory", OK, text + ".")
     return Line(
@@ -293,16 +300,10 @@ def _with_config(plan, lines, settings):
 def _effective(written, path, settings, plan):
     effective = pipeline.effective(written, settings, plan.dataset, plan.devices, memory_limit.limit())
     classes, count = pipeline.model_of(written).num_classes, len(plan.dataset.classes)
-    classes_line = (
-        f"num_classes is the label map's {count}"
-        if classes == count
-        else (f"num_classes {classes} is set to the label map's {count}")
-    )
-    return Line(
-        "config",
-        OK,
-        f"{os.path.basename(path)}: {pipeline.batch_line(effective.config, plan.devices)}; {classes_line}.",
-    ), effective
+    kept = "is" if classes == count else f"{classes} is set to"
+    batch = pipeline.batch_line(effective.config, plan.devices)
+    name = os.path.basename(path)
+    return Line("config", OK, f"{name}: {batch}; num_classes {kept} the label map's {count}."), effective
 
 
 def _fine_tuning(config):
@@ -311,11 +312,9 @@ def _fine_tuning(config):
         return Line("fine-tuning", OK, "From scratch: no fine_tune_checkpoint.")
     awaited = model_zoo.awaited(checkpoint)
     if awaited:
+        size = model_zoo.ZOO[awaited].bytes // 10**6
         return Line(
-            "fine-tuning",
-            OK,
-            f"{awaited} of the model zoo is not there yet; training downloads it first ({model_zoo.ZOO[awaited].bytes // 10**6} "
-            "MB).",
+            "fine-tuning", OK, f"{awaited} of the model zoo is not there yet; training downloads it first ({size} MB)."
         )
     problem = integrity.problem(checkpoint, values=True)
     if problem:
@@ -326,11 +325,9 @@ def _fine_tuning(config):
             "Download it again, or set FINE_TUNE_CHECKPOINT to another, or to none.",
             SETTINGS_REFUSED,
         )
+    count = len(integrity.read_index(checkpoint).entries)
     return Line(
-        "fine-tuning",
-        OK,
-        f"{checkpoint} can be read: {len(integrity.read_index(checkpoint).entries)} variables. How "
-        "many fit is said when the graph is built.",
+        "fine-tuning", OK, f"{checkpoint} can be read: {count} variables. How many fit is said when the graph is built."
     )
 
 
@@ -352,7 +349,7 @@ def _run_dir(run_dir, config, settings):
     return Line("RUN_DIR", OK, f"{run_dir}: {found}.")
 
 
-def disk(run_dir, config, settings):
+def disk(run_dir: RunDir, config: Any, settings: Settings) -> Line:
     """The Line for the free space of RUN_DIR's disk against the checkpoints that will be kept."""
     free = RunDir(_existing(run_dir.path)).free_bytes()
     size, how, exact = checkpoint_size.estimate(config, run_dir.path)
@@ -360,10 +357,8 @@ def disk(run_dir, config, settings):
         return Line("disk", OK, f"{_megabytes(free)} free; {how}.")
     missing = max(settings.keep_checkpoints + 1 - len(run_dir.checkpoints()), 1)
     needed = missing * size + ROOM_TO_START_BYTES
-    text = (
-        f"{_megabytes(free)} free; {missing} more checkpoint{'' if missing == 1 else 's'} of {_megabytes(size)} ({how}) "
-        f"and the log need about {_megabytes(needed)}."
-    )
+    more = counted(missing, "more checkpoint")
+    text = f"{_megabytes(free)} free; {more} of {_megabytes(size)} ({how}) and the log need about {_megabytes(needed)}."
     if free >= needed:
         return Line("disk", OK, text)
     do = "Free some space, set RUN_DIR to another disk, or lower KEEP_CHECKPOINTS."

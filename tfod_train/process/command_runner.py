@@ -2,24 +2,26 @@
 
 import os
 import sys
+from typing import Callable, Mapping, Optional
 
 from common.errors import Refused
 from tfod_train import settings as settings_module
 from tfod_train.process import resource_errors
 from tfod_train.process.console import Console
+from tfod_train.settings import Settings
 
 INTERRUPTED = 130
 
 
-def run(command, environ=None):
+def run(command: Callable[[Settings, Console], int], environ: Optional[Mapping[str, str]] = None) -> int:
     """Reads the settings and runs command(settings, console).
 
     Args:
-        command: function that returns an exit code.
+        command: returns an exit code.
         environ: mapping; None means os.environ.
 
     Returns:
-        exit code; see the table in the README.
+        The exit code; see the table in the README.
     """
     console = Console()
     debug = False
@@ -39,10 +41,10 @@ def run(command, environ=None):
         import traceback
 
         console.log_traceback()
-        refused = resource_errors.in_words(error)
-        if refused:
-            console.error(f"{refused.what}\n{refused.do}")
-            return refused.code
+        known = resource_errors.in_words(error)
+        if known:
+            console.error(f"{known.what}\n{known.do}")
+            return known.code
         console.error(traceback.format_exc().rstrip() if debug else _one_line(error))
         where = f"the traceback is in {console.log_path}" if console.log_path else "LOG_LEVEL=debug shows more"
         console.error(f"This is an unexpected error; {where}.")

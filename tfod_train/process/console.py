@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import traceback
+from typing import IO, Any, Callable, Optional
 
 from tqdm import tqdm
 
@@ -24,17 +25,17 @@ class Console(object):
         clock: seconds, monotonic; for tests.
     """
 
-    def __init__(self, terminal=None, clock=time.time):
+    def __init__(self, terminal: Optional[IO[str]] = None, clock: Callable[[], float] = time.time):
         # File names may hold bytes, and class names letters, that the terminal's encoding has not.
-        self._terminal = terminal or os.fdopen(os.dup(1), "w", buffering=1, errors="backslashreplace")
-        self._errors = terminal or os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
+        self._terminal: IO[str] = terminal or os.fdopen(os.dup(1), "w", buffering=1, errors="backslashreplace")
+        self._errors: IO[str] = terminal or os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
         self._clock = clock
-        self._log = None
-        self._bar = None
-        self._last_plain = None
-        self.log_path = None
+        self._log: Optional[IO[str]] = None
+        self._bar: Any = None
+        self._last_plain: Optional[float] = None
+        self.log_path: Optional[str] = None
 
-    def capture(self, log_path, debug=False):
+    def capture(self, log_path: str, debug: bool = False) -> None:
         """Appends everything this process writes from now on to log_path; `debug` leaves TensorFlow on the terminal."""
         sys.stdout.flush()
         sys.stderr.flush()
@@ -47,14 +48,14 @@ class Console(object):
         # A crash in a library of C++ would end this without a word on the terminal: its last ones are in the log.
         faulthandler.enable(file=self._errors, all_threads=False)
 
-    def release(self):
+    def release(self) -> None:
         """Gives file descriptors 1 and 2 back to the terminal, for a program that takes this process's place."""
         sys.stdout.flush()
         sys.stderr.flush()
         os.dup2(self._terminal.fileno(), 1)
         os.dup2(self._errors.fileno(), 2)
 
-    def error(self, sentence):
+    def error(self, sentence: str) -> None:
         """One line on the terminal's stderr, also in the log."""
         self.end_progress()
         self._to_log(sentence + "\n")
@@ -68,13 +69,13 @@ class Console(object):
             except OSError:
                 pass  # the disk may be full, and people must still hear of it
 
-    def say_from_signal(self, sentence):
+    def say_from_signal(self, sentence: str) -> None:
         """As `say`, from a signal handler: it may have interrupted a write, and buffered files are not re-entrant."""
         for target, start in ((self._log, ""), (self._terminal, "" if self._bar is None else "\n")):
             if target is not None:
                 os.write(target.fileno(), (start + sentence + "\n").encode("utf-8"))
 
-    def say(self, sentence=""):
+    def say(self, sentence: str = "") -> None:
         """One line for people, also in the log."""
         self._to_log(sentence + "\n")
         if self._bar is not None:
@@ -84,7 +85,7 @@ class Console(object):
         if self._bar is not None:
             self._bar.refresh()
 
-    def table(self, table):
+    def table(self, table: Any) -> None:
         """A rich.table.Table; as wide as the terminal, 110 columns elsewhere."""
         from rich.console import Console as RichConsole
 
@@ -92,21 +93,21 @@ class Console(object):
         for target in filter(None, (self._terminal, self._log)):
             RichConsole(file=target, width=width, highlight=False).print(table)
 
-    def log_traceback(self):
+    def log_traceback(self) -> None:
         """The traceback of the exception being handled, into the log only."""
         self._to_log(traceback.format_exc())
 
-    def log(self, sentence):
+    def log(self, sentence: str) -> None:
         """One line in the log alone."""
         self._to_log(sentence + "\n")
 
-    def log_stacks(self):
+    def log_stacks(self) -> None:
         """What every thread is doing, into the log; works while they hang."""
         target = self._log or self._errors
         faulthandler.dump_traceback(file=target, all_threads=True)
 
-    def progress(self, done, total, text, unit):
-        """Shows that `done` of `total` (int; total may be 0: unknown) is reached, with `text` beside it."""
+    def progress(self, done: int, total: int, text: str, unit: str) -> None:
+        """Shows that `done` of `total` (0: unknown) is reached, with `text` beside it."""
         if self._terminal.isatty():
             if self._bar is None:
                 self._bar = tqdm(
@@ -127,14 +128,15 @@ class Console(object):
             self._last_plain = now
             self.say(f"{unit} {done} of {total or '?'}  {text}")
 
-    def end_progress(self):
+    def end_progress(self) -> None:
+        """Takes the live line away."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
         self._last_plain = None
 
 
-def duration(secs):
+def duration(secs: float) -> str:
     """Seconds as people say them: 45 s, 3 min 20 s, 2 h 5 min."""
     secs = int(round(secs))
     if secs < 60:

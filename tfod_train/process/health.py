@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import time
+from typing import Callable, Optional
 
 from common import files
 
@@ -16,19 +17,22 @@ class Health(object):
     """Writes the health file, at most once a second for the same phase.
 
     Args:
-        stall_secs: a training's silence that is none to worry about: STALL_SECS, after which it ends.
         path: where docker/healthcheck.py looks.
         clock: unix seconds; for tests.
+        stall_secs: a training's silence that is none to worry about: STALL_SECS, after which it ends.
     """
 
-    def __init__(self, path=PATH, clock=time.time, stall_secs=FRESH_FOR_SECS["training"]):
+    def __init__(
+        self, path: str = PATH, clock: Callable[[], float] = time.time, stall_secs: int = FRESH_FOR_SECS["training"]
+    ):
         self._fresh_for_secs = dict(FRESH_FOR_SECS, training=stall_secs)
         self._path = path
         self._clock = clock
-        self._phase = None
-        self._at = 0
+        self._phase: Optional[str] = None
+        self._at = 0.0
 
-    def beat(self, phase):
+    def beat(self, phase: str) -> None:
+        """The process is alive, in a phase of FRESH_FOR_SECS."""
         now = self._clock()
         if phase == self._phase and now - self._at < 1:
             return

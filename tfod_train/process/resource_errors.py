@@ -1,9 +1,11 @@
-"""What ran out, memory or disk, told from the error that it ends in."""
+"""What ran out, memory or disk, known by the error that it ends in."""
 
 import errno
 import re
+from typing import Optional
 
 from common.errors import PREFLIGHT_FAILED, Refused
+from tfod_train.devices.devices import Devices
 
 # What TensorFlow's InternalError says where a GPU's memory is full (tensorflow/tensorflow#7025; CUDA's own name).
 GPU_MEMORY_WORDS = ("Dst tensor is not initialized", "CUDA_ERROR_OUT_OF_MEMORY")
@@ -18,14 +20,14 @@ GPU_ERROR_WORDS = (
 )
 
 
-def disk_is_full(error):
+def disk_is_full(error: BaseException) -> bool:
     """True for the system's own error and for TensorFlow's, which has it in its words."""
     return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(
         words in str(error) for words in ("No space left on device", "Disk quota exceeded")
     )
 
 
-def memory_is_full(error):
+def memory_is_full(error: BaseException) -> bool:
     """True for Python's error and for TensorFlow's, whose ResourceExhaustedError may mean a disk as well."""
     return (
         isinstance(error, MemoryError)
@@ -34,46 +36,51 @@ def memory_is_full(error):
     )
 
 
-def gpu_failed(error):
+def gpu_failed(error: BaseException) -> Optional[Refused]:
     """The Refused for an error of CUDA's libraries, in its own words; None for any other."""
     found = re.search("|".join(GPU_ERROR_WORDS), str(error))
     if not found:
         return None
     line = next(line for line in str(error).splitlines() if found.group(0) in line)
+    words = re.sub(r"^ *\(\d+\) ", "", line).strip().rstrip(".")
     return Refused(
-        "The GPU failed: %s." % re.sub(r"^ *\(\d+\) ", "", line).strip().rstrip("."),
+        f"The GPU failed: {words}.",
         "See with nvidia-smi whether another process holds its memory, and in docs/gpus.md whether it fits "
         "the image; the same command resumes from the newest checkpoint.",
         PREFLIGHT_FAILED,
     )
 
 
-def full_disk(error, folder=None):
-    """The Refused for an error where `disk_is_full`; `folder` is what was being written to, where that is known."""
+def full_disk(error: BaseException, folder: Optional[str] = None) -> Refused:
+    """The Refused for an error where `disk_is_full`.
+
+    Args:
+        error: the system's or TensorFlow's.
+        folder: what was being written to, where that is known.
+    """
     name = getattr(error, "filename", None) or folder
+    place = f" ({name})" if name else ""
     return Refused(
-        "The disk is full%s." % (f" ({name})" if name else ""),
+        f"The disk is full{place}.",
         "Free some space and run the same command again: what was saved before is kept.",
         PREFLIGHT_FAILED,
     )
 
 
-def full_memory(error, batch_size, devices):
+def full_memory(error: BaseException, batch_size: int, devices: Devices) -> Refused:
     """The Refused for an error where `memory_is_full`.
 
     Args:
+        error: Python's or TensorFlow's.
         batch_size: images per step over all devices.
-        devices: tfod_train.devices.devices.Devices.
+        devices: those of the run.
     """
-    where = re.search(r"device:(GPU:\d+)", str(error))
+    where = _gpu_of(error) or ("a GPU" if devices.kind == "gpu" else "this machine")
     shape = re.search(r"shape\[([\d,]+)\]", str(error))
-    what = "Memory ran out on %s with a batch of %d (%d on each device)%s." % (
-        where.group(1) if where else "a GPU" if devices.kind == "gpu" else "this machine",
-        batch_size,
-        batch_size // devices.count,
-        f"; there was no room for a tensor of shape [{shape.group(1)}]" if shape else "",
-    )
-    smaller = batch_size // devices.count // 2 * devices.count
+    tensor = f"; there was no room for a tensor of shape [{shape.group(1)}]" if shape else ""
+    share = batch_size // devices.count
+    what = f"Memory ran out on {where} with a batch of {batch_size} ({share} on each device){tensor}."
+    smaller = share // 2 * devices.count
     if smaller:
         do = f"Try BATCH_SIZE={smaller}; a smaller image_resizer helps too."
     else:
@@ -81,14 +88,14 @@ def full_memory(error, batch_size, devices):
     return Refused(what, do, PREFLIGHT_FAILED)
 
 
-def in_words(error):
+def in_words(error: BaseException) -> Optional[Refused]:
     """The Refused for what ends another command than a training so; None for an error of another kind."""
     if disk_is_full(error):
         return full_disk(error)
     if memory_is_full(error):
-        where = re.search(r"device:(GPU:\d+)", str(error))
+        where = _gpu_of(error) or "this machine or its GPU"
         return Refused(
-            f"Memory ran out on {where.group(1) if where else 'this machine or its GPU'}.",
+            f"Memory ran out on {where}.",
             "Another process may hold it (nvidia-smi shows a GPU's): end that, take another GPU "
             "(EVAL_GPUS, CUDA_VISIBLE_DEVICES), or set DEVICE=cpu.",
             PREFLIGHT_FAILED,
@@ -96,8 +103,14 @@ def in_words(error):
     return gpu_failed(error)
 
 
-def was_killed(returncode):
+def was_killed(returncode: int) -> str:
     """A child's end in words, for subprocess's return code."""
     if returncode == -9:
         return "it was killed (signal 9), most often by the kernel because memory ran out: see dmesg"
     return f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
+
+
+def _gpu_of(error):
+    """`GPU:0` of an error that names the device; "" for others."""
+    found = re.search(r"device:(GPU:\d+)", str(error))
+    return found.group(1) if found else ""

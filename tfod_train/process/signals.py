@@ -8,6 +8,7 @@ step or a save in TensorFlow, not at all. So the interpreter's C handler writes 
 import os
 import signal
 import threading
+from typing import Callable
 
 from tfod_train.process.watchdog import finish_or_leave
 
@@ -24,14 +25,20 @@ class StopRequest(object):
         kept: half a sentence on what is kept where the process ends at once and no steps run.
     """
 
-    def __init__(self, say, before_exit=lambda number: None, kept="nothing was saved"):
+    def __init__(
+        self,
+        say: Callable[[str], None],
+        before_exit: Callable[[int], None] = lambda number: None,
+        kept: str = "nothing was saved",
+    ):
         self._say = say
         self._before_exit = before_exit
         self._kept = kept
         self.requested = 0
         self.in_steps = False
 
-    def install(self):
+    def install(self) -> None:
+        """From here on signals are answered as this module says."""
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
         signal.set_wakeup_fd(writing)
@@ -39,14 +46,14 @@ class StopRequest(object):
             signal.signal(number, lambda *_: None)
         threading.Thread(target=self._read, args=(reading,), daemon=True).start()
 
-    def steps_are_over(self):
+    def steps_are_over(self) -> None:
         """The run is saved, and how it ended is written down; what follows need not be waited for."""
         self._kept = "the training is saved"
         self._before_exit = lambda number: None
         self.in_steps = False
 
     @property
-    def exit_code(self):
+    def exit_code(self) -> int:
         return 128 + self.requested
 
     def _read(self, pipe):

@@ -1,7 +1,9 @@
 """Imports TensorFlow with its log where it belongs."""
 
+from typing import Any
 
-def import_tensorflow():
+
+def import_tensorflow() -> Any:
     """TensorFlow, logging each line once.
 
     TensorFlow 1.15 adds a handler of its own to its logger and also passes records on to the root logger; absl's, when

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from typing import Any, Callable
 
 from common.errors import STALLED
 
@@ -20,9 +21,10 @@ class Watchdog(object):
         secs: seconds a step may take; three times as many for the first.
         stalled: function(seconds of silence). It runs in the watchdog's thread, the others hang; the process ends with
             exit code 5 when it returns, or after half a minute if it does not.
+        end: function(exit code) that ends the process; for tests.
     """
 
-    def __init__(self, secs, stalled, end=os._exit):
+    def __init__(self, secs: float, stalled: Callable[[float], None], end: Callable[[int], Any] = os._exit):
         self._secs = secs
         self._stalled = stalled
         self._end = end
@@ -32,14 +34,14 @@ class Watchdog(object):
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self):
+    def __enter__(self) -> "Watchdog":
         self._thread.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         self._done.set()
 
-    def beat(self):
+    def beat(self) -> None:
         """A step has ended."""
         self._limit = self._secs
         self._silent = 0.0
@@ -53,7 +55,7 @@ class Watchdog(object):
                 return
 
 
-def finish_or_leave(function, secs):
+def finish_or_leave(function: Callable[[], Any], secs: float) -> None:
     """Calls function in a thread and returns when it has ended, or after `secs`: what it does may hang as well."""
     thread = threading.Thread(target=function, daemon=True)
     thread.start()

@@ -36,6 +36,7 @@ class Chart(NamedTuple):
     marks: bool = False
 
     def has_points(self) -> bool:
+        """Whether there is a value to draw."""
         return any(value is not None for line in self.lines for value in line.values)
 
 

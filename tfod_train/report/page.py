@@ -9,10 +9,11 @@ import base64
 import datetime
 import os
 import statistics
-from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 from common import files
 from common.errors import PREFLIGHT_FAILED, Refused
+from common.text import counted
 from tfod_train.process.console import Console, duration
 from tfod_train.report import charts, run_history
 from tfod_train.run import evaluations
@@ -118,7 +119,7 @@ class View(NamedTuple):
     made_of: MadeOf
 
 
-def write(run_dir: Any) -> str:
+def write(run_dir: Union[str, RunDir]) -> str:
     """Writes RUN_DIR/report.html anew; returns its path.
 
     Raises:
@@ -144,12 +145,12 @@ def write(run_dir: Any) -> str:
     return path
 
 
-def try_write(run_dir: Any, console: Console, say: bool = True) -> None:
+def try_write(run_dir: Union[str, RunDir], console: Console, say: bool = True) -> None:
     """As `write`, at the end of something else that must not fail with it: says where it is, or why it is not.
 
     Args:
         run_dir: the run.
-        console: where it is said.
+        console: where people read that.
         say: False says only why there is no page.
     """
     try:
@@ -212,7 +213,7 @@ def _head(history):
 def _devices(devices):
     """Such as "2 GPUs"."""
     count, kind = devices.get("count"), "GPU" if devices.get("kind") == "gpu" else "virtual CPU device"
-    return f"{'?' if count is None else count} {kind}{'' if count == 1 else 's'}"
+    return f"? {kind}s" if count is None else counted(count, kind)
 
 
 def _how_it_ended(history):
@@ -277,8 +278,8 @@ def _curves(history):
     drawn = [charts.svg(chart, max(ends), resumed) for chart in _charts(history) if chart.has_points()]
     notes = ["Dotted lines: the training was resumed there."] if resumed else []
     if history.unreadable:
-        lines, were = ("line", "is") if history.unreadable == 1 else ("lines", "are")
-        notes.append(f"{history.unreadable} {lines} of {METRICS} could not be read and {were} left out.")
+        were = "is" if history.unreadable == 1 else "are"
+        notes.append(f"{counted(history.unreadable, 'line')} of {METRICS} could not be read and {were} left out.")
     return Curves(drawn, notes)
 
 

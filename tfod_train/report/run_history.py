@@ -3,7 +3,7 @@
 import datetime
 import json
 import math
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from common.errors import Refused
 from common.json_files import read_json
@@ -44,10 +44,10 @@ class Record(NamedTuple):
 class RunHistory(NamedTuple):
     """What a run left behind.
 
-    manifest: run.json. config: the effective TrainEvalPipelineConfig in it, None where it cannot be read. records: of metrics.jsonl, steps ascending. unreadable: lines of it that are none.
-    evaluations: entries of eval/metrics.json, steps ascending. best: the entry whose checkpoint is kept, None
-    without one. running: a training holds the lock. drawing: PNG bytes of example images, b"" without;
-    drawn_step: their step.
+    manifest: run.json. config: the effective TrainEvalPipelineConfig in it, None where it cannot be read. records: of
+    metrics.jsonl, steps ascending. unreadable: lines of it that are none. evaluations: entries of eval/metrics.json,
+    steps ascending. best: the entry whose checkpoint is kept, None without one. running: a training holds the lock.
+    drawing: PNG bytes of example images, b"" without; drawn_step: their step.
     """
 
     folder: str
@@ -62,7 +62,7 @@ class RunHistory(NamedTuple):
     drawn_step: Optional[int]
 
 
-def read(run_dir: str) -> RunHistory:
+def read(run_dir: Union[str, RunDir]) -> RunHistory:
     """The RunHistory of a run.
 
     Raises:
@@ -163,8 +163,8 @@ def outcome(history: RunHistory) -> Tuple[str, str]:
 
 def last_step(history: RunHistory) -> Optional[int]:
     """The step that the run came to; None where that was not written down."""
-    steps = [history.manifest.get("step")] + [record.step for record in history.records[-1:]]
-    steps = [step for step in steps if isinstance(step, int)]
+    candidates = [history.manifest.get("step")] + [record.step for record in history.records[-1:]]
+    steps = [step for step in candidates if isinstance(step, int)]
     return max(steps) if steps else None
 
 

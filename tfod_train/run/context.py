@@ -26,6 +26,7 @@ class Run(NamedTuple):
 
     @property
     def total_steps(self) -> int:
+        """The step at which the training ends."""
         return self.config.train_config.num_steps
 
     @property

@@ -42,6 +42,7 @@ class EvaluationDir(object):
 
     @property
     def log(self) -> str:
+        """TensorFlow's own log of the evaluations."""
         return os.path.join(self.path, "eval.log")
 
     @property
@@ -56,6 +57,7 @@ class EvaluationDir(object):
 
     @property
     def best_detections(self) -> str:
+        """The same of the best checkpoint."""
         return os.path.join(self.path, BEST_DRAWING)
 
     @property

@@ -59,6 +59,7 @@ def finish(run_dir: RunDir, outcome: str, step: Optional[int], exit_code: int) -
 
 
 def now() -> str:
+    """The time as run.json has it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
 

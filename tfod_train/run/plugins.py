@@ -35,7 +35,8 @@ def check(plugins: Optional[str]) -> None:
         if not there:
             raise Refused(
                 f"PLUGINS={name} is not there.",
-                "Name a module that Python finds from here, or the path of a .py file; several are separated by commas.",
+                "Name a module that Python finds from here, or the path of a .py file; several are separated by "
+                "commas.",
             )
 
 
@@ -70,7 +71,7 @@ def _import(name):
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:
-        spec.loader.exec_module(module)  # type: ignore
+        spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[module_name]
         raise

@@ -4,12 +4,14 @@ TensorFlow restores all of a graph's variables or none: one that the checkpoint 
 starts.
 """
 
+from typing import Any, Collection, List
+
 AVERAGE = "/ExponentialMovingAverage"
 # A value that each optimizer keeps for each variable it trains, by the name it is saved under.
 SLOTS = {"rms_prop_optimizer": "/RMSProp_1", "momentum_optimizer": "/Momentum", "adam_optimizer": "/Adam_1"}
 
 
-def fields(before, now, names):
+def fields(before: Any, now: Any, names: Collection[str]) -> List[str]:
     """The fields of a config that ask for variables which a run's checkpoint does not have.
 
     Args:
@@ -18,17 +20,17 @@ def fields(before, now, names):
         names: of all variables in the checkpoint.
 
     Returns:
-        list of texts, "FIELD (OLD, now NEW)".
+        a text for each, "FIELD (OLD, now NEW)".
     """
     old, new = before.train_config, now.train_config
     found = []
 
-    def lacking(suffix):
+    def lacking(suffix: str) -> bool:
         return not any(name.endswith(suffix) for name in names)
 
     kinds = [train.optimizer.WhichOneof("optimizer") for train in (old, new)]
     if kinds[0] != kinds[1] and lacking(SLOTS.get(kinds[1], "/")):
-        found.append("train_config.optimizer (%s, now %s)" % tuple(kinds))
+        found.append(f"train_config.optimizer ({kinds[0]}, now {kinds[1]})")
     if new.optimizer.use_moving_average and not old.optimizer.use_moving_average and lacking(AVERAGE):
         found.append("train_config.optimizer.use_moving_average (False, now True)")
     # What was not trained has neither an average nor what the optimizer keeps.
@@ -43,5 +45,5 @@ def fields(before, now, names):
 
 
 def _changed(field, old, new):
-    texts = [", ".join(getattr(train, field)) or "none" for train in (old, new)]
-    return "train_config.%s (%s, now %s)" % tuple([field] + texts)
+    before, now = [", ".join(getattr(train, field)) or "none" for train in (old, new)]
+    return f"train_config.{field} ({before}, now {now})"

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from google.protobuf import text_format
 
@@ -39,7 +39,7 @@ _LOCKS = []
 class RunDir(object):
     """A run's folder. Making one touches nothing; it may be given wherever a path is expected."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: Union[str, "os.PathLike[str]"]):
         self.path = os.fspath(path)
 
     @classmethod
@@ -64,18 +64,22 @@ class RunDir(object):
 
     @property
     def log(self) -> str:
+        """TensorFlow's own log of the trainings."""
         return self.file(LOG)
 
     @property
     def metrics(self) -> str:
+        """A line of JSON for each step that was logged."""
         return self.file(METRICS)
 
     @property
     def manifest(self) -> str:
+        """What the run was made of and how it ended."""
         return self.file(MANIFEST)
 
     @property
     def report(self) -> str:
+        """The run on one page."""
         return self.file(REPORT)
 
     @property
@@ -85,6 +89,7 @@ class RunDir(object):
 
     @property
     def evaluations(self) -> EvaluationDir:
+        """What the evaluations leave in it."""
         return EvaluationDir(self.file(EvaluationDir.NAME))
 
     def read_manifest(self) -> Dict[str, Any]:
@@ -95,10 +100,19 @@ class RunDir(object):
         """The effective config (TrainEvalPipelineConfig). Raises Refused."""
         return pipeline.parse(self.config)
 
+    def config_for(self, settings: Settings) -> Any:
+        """The same with the moving averages that the settings ask for, where they ask. Raises Refused."""
+        config = self.read_config()
+        if settings.use_moving_average is not None:
+            config.eval_config.use_moving_averages = settings.use_moving_average
+        return config
+
     def write_config(self, config: Any) -> None:
+        """Writes the effective config (TrainEvalPipelineConfig)."""
         files.write(self.config, text_format.MessageToString(config).encode("utf-8"))
 
     def holds_a_config(self) -> bool:
+        """True where an effective config is there: this is the folder of a run."""
         return os.path.isfile(self.config)
 
     def checkpoints(self) -> List[Tuple[str, int]]:
@@ -133,6 +147,7 @@ class RunDir(object):
         )
 
     def free_bytes(self) -> int:
+        """What is free on its disk."""
         return shutil.disk_usage(self.path).free
 
     def check_free_space(self, needed_bytes: int) -> None:
@@ -179,10 +194,13 @@ class RunDir(object):
             )
 
     def prepare(self, config: Any, settings: Settings, say: Callable[[str], None] = lambda sentence: None) -> int:
-        """Makes the folder this process's: checks that what it holds can be resumed, locks it, clears what a crash left.
+        """Makes the folder this process's.
+
+        Checks that what it holds can be resumed, locks it, and clears what a crash left.
 
         Args:
             config: the effective TrainEvalPipelineConfig.
+            settings: RESUME and KEEP_CHECKPOINTS count.
             say: function(sentence) for what people must know of what was cleared.
 
         Returns:
@@ -220,8 +238,8 @@ class RunDir(object):
     def _say_how_the_last_one_ended(self, say):
         if self.read_manifest().get("outcome") == "running":
             say(
-                "The last training here ended without a word: it was killed (exit code 137 where memory ran out), or the "
-                "machine went down."
+                "The last training here ended without a word: it was killed (exit code 137 where memory ran out), or "
+                "the machine went down."
             )
 
     def _set_torn_checkpoints_aside(self, say):
@@ -237,10 +255,8 @@ class RunDir(object):
             before = "there is none before it" if newest is None else "newer ones are whole"
             if newest and newest[1] < step:
                 before = "the one before it is taken"
-            say(
-                f"Checkpoint {prefix} cannot be read: {why}. It is kept as {self.file(TORN + os.path.basename(prefix))}*; "
-                f"{before}."
-            )
+            aside = self.file(TORN + os.path.basename(prefix))
+            say(f"Checkpoint {prefix} cannot be read: {why}. It is kept as {aside}*; {before}.")
 
     def _create_and_lock(self, say):
         try:

@@ -1,10 +1,10 @@
-"""What a fine_tune_checkpoint gives the model, said and checked before a run starts from it.
+"""What a fine_tune_checkpoint gives the model, shown and checked before a run starts from it.
 
 Stock, the API restores what it finds by name and logs the rest away, so a checkpoint of the wrong type trains from
 scratch without a word.
 """
 
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Callable, Collection, Dict, List, NamedTuple
 
 import tensorflow.compat.v1 as tf
 
@@ -27,15 +27,15 @@ class Match(NamedTuple):
     missing: List[str]
 
     @property
-    def wanted(self):
+    def wanted(self) -> int:
         return len(self.found) + len(self.missing)
 
     @property
-    def share(self):
+    def share(self) -> float:
         return float(len(self.found)) / self.wanted if self.wanted else 0.0
 
 
-def watched(build_model, train_config, say):
+def watched(build_model: Callable[..., Any], train_config: Any, say: Callable[[str], None]) -> Callable[..., Any]:
     """A model builder whose models say what they restore, and refuse a checkpoint that does not fit.
 
     Args:
@@ -44,12 +44,12 @@ def watched(build_model, train_config, say):
         say: function(sentence).
 
     Returns:
-        function like build_model. Of its models restore_map raises Refused where less than a tenth is found. It is
-        called while the training graph is built, once a replica; the first call speaks for all.
+        A function like build_model. The restore_map of its models is called while the training graph is built, once a
+        replica; the first call speaks for all. It raises Refused where less than a tenth is found.
     """
     if not train_config.fine_tune_checkpoint:
         return build_model
-    restored = []
+    restored: List[Match] = []
 
     def build(*args, **kwargs):
         model = build_model(*args, **kwargs)
@@ -76,12 +76,12 @@ def watched(build_model, train_config, say):
     return build
 
 
-def match(variables, shapes, other_names):
+def match(variables: Dict[str, Any], shapes: Dict[str, List[int]], other_names: Collection[str]) -> Match:
     """Match of the variables (by their name in the checkpoint) with a checkpoint's shapes (by name).
 
     Args:
-        variables: dict of name in the checkpoint to variable.
-        shapes: dict of name to list of int.
+        variables: by their name in the checkpoint.
+        shapes: by their name, those of the checkpoint.
         other_names: names of all variables of the graph: what an optimizer keeps beside a variable is named below it,
             and is not looked for, so that both trainers restore the same.
     """
@@ -99,7 +99,7 @@ def match(variables, shapes, other_names):
     return Match(found, missing)
 
 
-def hooks(train_config):
+def hooks(train_config: Any) -> List[Any]:
     """Session hooks that a training needs when it starts from a fine_tune_checkpoint."""
     averages = train_config.fine_tune_checkpoint and train_config.optimizer.use_moving_average
     return [_AveragesFromWeights()] if averages else []
@@ -112,7 +112,7 @@ class _AveragesFromWeights(tf.train.SessionRunHook):
     an evaluation would see those for thousands of steps.
     """
 
-    def begin(self):
+    def begin(self) -> None:
         variables = {variable.name.split(":")[0]: variable for variable in tf.global_variables()}
         updates = [
             average.assign(variables[name[: -len(AVERAGE)]])
@@ -124,7 +124,7 @@ class _AveragesFromWeights(tf.train.SessionRunHook):
         local = tf.distribute.get_strategy().experimental_local_results
         self._update = tf.group(*[operation for update in updates for operation in local(update)])
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session: Any, coord: Any) -> None:
         if session.run(self._step) == 0:
             session.run(self._update)
 

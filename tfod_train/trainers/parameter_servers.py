@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any, Callable, List
 
 from common.errors import PREFLIGHT_FAILED, Refused
 from common.project import PROJECT_DIR
@@ -43,33 +44,33 @@ class ParameterServers(object):
 
     worker = MASTER + "/task:0"
 
-    def __init__(self, count, lost):
+    def __init__(self, count: int, lost: Callable[[str], None]):
         self.count = count
         self._lost = lost
         self._ending = False
         self._start()
 
-    def __enter__(self):
+    def __enter__(self) -> "ParameterServers":
         return self
 
-    def __exit__(self, error_type, *_):
+    def __exit__(self, error_type: Any, *_: Any) -> None:
         if error_type is not None and self.count:
             # The error may come from a server's end: `lost` says it better.
             time.sleep(LOST_SECS)
         self.stop()
 
     @property
-    def pids(self):
+    def pids(self) -> List[int]:
         return [process.pid for process in self._processes]
 
-    def connect(self, config):
+    def connect(self, config: Any) -> str:
         """Waits for the servers and makes this process the cluster's master.
 
         Args:
             config: ConfigProto; its devices are those of this process's server.
 
         Returns:
-            address for sessions, grpc://HOST:PORT; "" (this process alone) for no servers.
+            The address for sessions, grpc://HOST:PORT; "" (this process alone) for no servers.
 
         Raises:
             Refused: they do not start, or cannot be shut off from the network.
@@ -105,7 +106,7 @@ class ParameterServers(object):
             PREFLIGHT_FAILED,
         )
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the servers; they hold nothing that is not in a checkpoint."""
         self._ending = True
         for process in self._processes:

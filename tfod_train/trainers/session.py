@@ -2,13 +2,13 @@
 
 import os
 import time
-from typing import Any, Callable, List, NamedTuple
+from typing import Callable, List, NamedTuple
 
 from common.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused
 from tfod_train.checkpoints import divergence
 from tfod_train.devices import devices as device_choice
 from tfod_train.devices.gpu_monitor import GpuWatch
-from tfod_train.observers import Training
+from tfod_train.observers import StepObserver, Training
 from tfod_train.observers.speed import Speed
 from tfod_train.process import resource_errors
 from tfod_train.process.console import Console, duration
@@ -34,11 +34,15 @@ class Outcome(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What a trainer is given: the run, what people are told with, the observers of its steps, and where variables live."""
+    """What a trainer is given.
+
+    run: what to train. console: what people read. observers: of its steps. speed: the one of them that counts and times
+    the steps. servers: where the variables live.
+    """
 
     run: Run
     console: Console
-    observers: List[Any]
+    observers: List[StepObserver]
     speed: Speed
     servers: ParameterServers
 
@@ -47,8 +51,8 @@ class TrainingSession(object):
     """One training of a run, in a process that does nothing else.
 
     Args:
-        run: Run, whose folder is prepared and whose manifest is begun.
-        console: Console; what TensorFlow says goes to the run's log from here on.
+        run: its folder is prepared and its manifest is begun.
+        console: what TensorFlow says goes to the run's log from here on.
         when_stalled: function(), the last thing that is called before a training that hangs ends the process.
     """
 
@@ -155,8 +159,9 @@ class TrainingSession(object):
         self._health.beat("stalled")
         last = self._speed.step if self._speed.step else "none"
         self._console.error(
-            f"No step for {duration(silent_secs)}; the last one was {last}.\nThe stacks of all threads are in "
-            f"{self._run.run_dir.log}; the same command resumes from the newest checkpoint, and STALL_SECS waits longer."
+            f"No step for {duration(silent_secs)}; the last one was {last}.\n"
+            f"The stacks of all threads are in {self._run.run_dir.log}; the same command resumes from the newest "
+            "checkpoint, and STALL_SECS waits longer."
         )
         self._console.log_stacks()
         self._end("stalled", STALLED)

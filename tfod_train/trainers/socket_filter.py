@@ -35,7 +35,7 @@ _FROM_LOOPBACK = (
 )
 
 
-def restrict(port):
+def restrict(port: int) -> None:
     """Makes this process's sockets that listen on `port` hear only this machine.
 
     Raises:

@@ -63,8 +63,8 @@ def test_a_prepared_dataset_has_no_problem(prepared):
         (lambda out: edit(out, lambda d: d["splits"]["val"].update(shards=[], examples=0)), "val split of .* is empty"),
         (lambda out: edit(out, lambda d: d["splits"]["val"].update(examples=99)), "do not add up to 99"),
         (lambda out: (out / "pet_faces_val.record-00007-of-00002").write_bytes(b""), "is no shard of this dataset"),
-        (lambda out: replace_first(out, image__encoded=None), "has no picture"),
-        (lambda out: replace_first(out, image__encoded=codec.Texts([b""])), "has no picture"),
+        (lambda out: replace_first(out, image__encoded=None), "has no image"),
+        (lambda out: replace_first(out, image__encoded=codec.Texts([b""])), "has no image"),
         (
             lambda out: replace_first(out, image__object__bbox__xmax=codec.Floats([40.0])),
             "A box is given in pixels .*40, 0.8",

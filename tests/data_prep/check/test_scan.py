@@ -54,13 +54,13 @@ def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
 @pytest.mark.parametrize(
     "changes, kind, count, detail",
     [
-        (dict(encoded=None), "no-picture", 1, ""),
-        (dict(encoded=[b""]), "no-picture", 1, ""),
-        (dict(encoded=[b"not a picture"]), "picture-broken", 1, "it is no picture"),
-        (dict(encoded=[foreign.picture(kind="GIF")]), "picture-format", 1, "GIF"),
-        (dict(encoded=[foreign.picture(kind="WEBP")]), "picture-format", 1, "WEBP"),
-        (dict(format=["raw"]), "picture-format", 1, "says raw"),
-        (dict(encoded=[foreign.cut_picture()]), "picture-broken", 1, "truncated"),
+        (dict(encoded=None), "no-image", 1, ""),
+        (dict(encoded=[b""]), "no-image", 1, ""),
+        (dict(encoded=[b"not an image"]), "image-broken", 1, "it is no image"),
+        (dict(encoded=[foreign.image(kind="GIF")]), "image-format", 1, "GIF"),
+        (dict(encoded=[foreign.image(kind="WEBP")]), "image-format", 1, "WEBP"),
+        (dict(format=["raw"]), "image-format", 1, "says raw"),
+        (dict(encoded=[foreign.cut_image()]), "image-broken", 1, "truncated"),
         (dict(width=[30], height=[40]), "size-differs", 1, "stated 30x40, is 40x30"),
         (dict(width=[40.0]), "wrong-type", 1, "image/width holds floats instead of int64"),
         (dict(object__class__label=["cat"]), "wrong-type", 1, "holds bytes instead of int64"),
@@ -74,7 +74,7 @@ def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
         (dict(boxes=[(-0.2, 0.1, 0.5, 0.9)]), "box-outside", 1, "-0.2"),
         (dict(boxes=[(4, 6, 20, 500)]), "box-outside", 1, "500"),
         (dict(boxes=[(4, 6, 500, 20)]), "box-outside", 1, "500"),
-        (dict(encoded=[foreign.turned_picture()]), "picture-turned", 1, "orientation 6"),
+        (dict(encoded=[foreign.turned_image()]), "image-turned", 1, "orientation 6"),
         (dict(boxes=[(0.5, 0.1, 0.2, 0.9)]), "box-inverted", 1, "0.5"),
         (dict(boxes=[(0.5, 0.1, 0.5, 0.9)]), "box-inverted", 1, "0.5"),
         (dict(boxes=[(0.5, 0.1, NAN, 0.9), (0.1, 0.1, float("inf"), 0.2)], labels=[1, 1]), "box-not-finite", 2, "nan"),
@@ -86,11 +86,11 @@ def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
         (dict(source_id=None), "no-id", 1, ""),
         (dict(source_id=["0.jpg"]), "same-id", 1, "as a.record @ byte 0"),
         (dict(boxes=[(0, 0, 1, 1)] * 101, labels=[1] * 101), "many-boxes", 1, "101 boxes"),
-        (dict(object__mask=[foreign.picture(kind="PNG")] * 2), "mask-count", 1, "2 masks for 1 boxes"),
-        (dict(object__mask=[1.0] * 1201), "mask-count", 1, "1201 mask values for 1 boxes of a 40x30 picture"),
+        (dict(object__mask=[foreign.image(kind="PNG")] * 2), "mask-count", 1, "2 masks for 1 box"),
+        (dict(object__mask=[1.0] * 1201), "mask-count", 1, "1201 mask values for 1 box of a 40x30 image"),
         (dict(object__mask=[1]), "wrong-type", 1, "instead of bytes (PNG) or floats"),
-        (dict(object__mask=[foreign.picture(size=(20, 30), kind="PNG")]), "mask-broken", 1, "mask of 20x30"),
-        (dict(object__mask=[b"nothing"]), "mask-broken", 1, "it is no picture"),
+        (dict(object__mask=[foreign.image(size=(20, 30), kind="PNG")]), "mask-broken", 1, "mask of 20x30"),
+        (dict(object__mask=[b"nothing"]), "mask-broken", 1, "it is no image"),
         (dict(boxes=[(0.1, 0.1, 0.12, 0.9)]), "small-box", 1, "1 of 1 boxes"),
     ],
 )
@@ -160,7 +160,7 @@ def spoil(path, at):
     [
         (b"", "empty-file", ""),
         (b"\x1f\x8b\x08" + bytes(50), "foreign-file", "it is a gzip file"),
-        (foreign.picture(), "foreign-file", "it is a JPEG picture"),
+        (foreign.image(), "foreign-file", "it is a JPEG image"),
         (b"<!DOCTYPE html><html>Sorry", "foreign-file", "it is a web page"),
         (b"\n<annotation>", "foreign-file", "it is XML"),
         (b'{"images": []}', "foreign-file", "it is JSON"),
@@ -196,15 +196,15 @@ def test_a_record_that_is_no_example_is_named(tmp_path):
     assert find(check(write(tmp_path / "a.record", b"\xff\xff\xff")), "not-an-example")[0] == 1
 
 
-def test_ids_and_pictures_shared_between_shards_and_splits_are_told_apart(tmp_path):
+def test_ids_and_images_shared_between_shards_and_splits_are_told_apart(tmp_path):
     one = write(tmp_path / "train.record-00000-of-00002", example(0), example(1))
-    two = write(tmp_path / "train.record-00001-of-00002", example(1, encoded=[foreign.picture(9)]), example(2))
+    two = write(tmp_path / "train.record-00001-of-00002", example(1, encoded=[foreign.image(9)]), example(2))
     val = write(
         tmp_path / "val.record",
         example(2),
-        example(0, encoded=[foreign.picture(8)]),
+        example(0, encoded=[foreign.image(8)]),
         example(5),
-        example(6, encoded=[foreign.picture(5)]),
+        example(6, encoded=[foreign.image(5)]),
     )
     report = check(tmp_path)
     assert sorted(report.splits) == ["train", "val"]
@@ -213,8 +213,8 @@ def test_ids_and_pictures_shared_between_shards_and_splits_are_told_apart(tmp_pa
         [{"file": two, "byte": 0, "id": "1.jpg", "detail": f"as {os.path.basename(one)} @ byte {offsets(one)[1]}"}],
     )
     assert [place["id"] for place in find(report, "id-in-two-splits")[1]] == ["0.jpg", "2.jpg"]
-    assert find(report, "picture-in-two-splits")[0] == 1
-    assert [place["file"] for place in find(report, "same-picture")[1]] == [val]
+    assert find(report, "image-in-two-splits")[0] == 1
+    assert [place["file"] for place in find(report, "same-image")[1]] == [val]
 
 
 def test_a_missing_shard_is_named(tmp_path):
@@ -228,9 +228,9 @@ def test_a_missing_shard_is_named(tmp_path):
 
 
 def test_what_only_the_whole_shows_is_found(tmp_path, label_map):
-    mask = [foreign.picture(kind="PNG")]
+    mask = [foreign.image(kind="PNG")]
     report = check(write(tmp_path / "a.record", example(0, object__mask=mask), example(1)), label_map=label_map)
-    assert [place["detail"] for place in find(report, "mask-kind")[1]] == ["png in 1 records", "none in 1 records"]
+    assert [place["detail"] for place in find(report, "mask-kind")[1]] == ["png in 1 record", "none in 1 record"]
     assert find(report, "class-without-box")[1][0]["id"] == "dog"
     assert find(check(write(tmp_path / "b.record", example(0, boxes=(), labels=()))), "no-boxes")[0] == 1
     assert find(check(tmp_path / "a.record", label_map=label_map, num_classes=5), "num-classes")[0] == 1
@@ -244,18 +244,18 @@ def test_without_a_label_map_a_text_with_two_ids_is_found_and_texts_name_the_cla
 
 def test_places_are_kept_for_the_first_and_counted_for_all(tmp_path):
     report = check(write(tmp_path / "a.record", *[example(0, labels=[0]) for _ in range(50)]))
-    for kind, count in (("class-id", 50), ("same-id", 49), ("same-picture", 49)):
+    for kind, count in (("class-id", 50), ("same-id", 49), ("same-image", 49)):
         found, places = find(report, kind)
         assert (found, len(places)) == (count, problems.PLACES_KEPT)
 
 
 def test_the_sample_is_spread_evenly_and_everything_is_decoded_when_asked(tmp_path):
-    cut = foreign.cut_picture()
+    cut = foreign.cut_image()
     path = write(
-        tmp_path / "a.record", *[example(n, encoded=[cut] if n > 7 else [foreign.picture(n)]) for n in range(10)]
+        tmp_path / "a.record", *[example(n, encoded=[cut] if n > 7 else [foreign.image(n)]) for n in range(10)]
     )
-    assert (check(path, decode=5).decoded, find(check(path, decode=5), "picture-broken")[0]) == (5, 1)
-    assert find(check(path, decode=None), "picture-broken")[0] == 2
+    assert (check(path, decode=5).decoded, find(check(path, decode=5), "image-broken")[0]) == (5, 1)
+    assert find(check(path, decode=None), "image-broken")[0] == 2
 
 
 def test_boxes_are_counted_by_their_size_at_the_input(tmp_path):
@@ -318,11 +318,11 @@ def test_exit_codes_tables_and_json(tmp_path, capsys, label_map):
     sound = write(tmp_path / "sound.record", example(0, labels=[1, 2], boxes=[(0, 0, 1, 1)] * 2))
     bad = write(tmp_path / "bad.record", example(0, boxes=[(4, 6, 20, 27)]), example(1))
     assert main(["check", sound, "--label-map", label_map]) == 0
-    assert "is fit for training: 1 records, no errors, 0 warnings." in capsys.readouterr().out
+    assert "is fit for training: 1 record, no errors, 0 warnings." in capsys.readouterr().out
     assert main(["check", bad]) == 3
-    said = capsys.readouterr()
-    assert "in pixels" in said.out and "bad.record @ byte 0" in said.out and "Divide x by" in said.out
-    assert len(said.err.strip().splitlines()) == 2 and "not fit for training" in said.err
+    message = capsys.readouterr()
+    assert "in pixels" in message.out and "bad.record @ byte 0" in message.out and "Divide x by" in message.out
+    assert len(message.err.strip().splitlines()) == 2 and "not fit for training" in message.err
     assert main(["check", bad, "--json"]) == 3
     report = json.loads(capsys.readouterr().out)
     assert (report["fit"], report["findings"][0]["kind"], report["records"]) == (False, "box-in-pixels", 2)
@@ -342,11 +342,11 @@ def test_names_that_the_terminal_cannot_show_do_not_end_the_check(tmp_path):
 
 def test_warnings_alone_leave_exit_code_0(tmp_path, capsys):
     assert main(["check", write(tmp_path / "a.record", example(0, width=[30]))]) == 0
-    assert "1 warnings" in capsys.readouterr().out
+    assert "no errors, 1 warning." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    "arguments, code, said",
+    "arguments, code, message",
     [
         (["OUT/nothing.record"], 3, "no file or folder"),
         (["OUT/a.recor"], 3, "Did you mean OUT/a.record?"),
@@ -361,12 +361,12 @@ def test_warnings_alone_leave_exit_code_0(tmp_path, capsys):
         (["OUT/a.record", "--config", "OUT/a.record"], 2, "is no pipeline config"),
     ],
 )
-def test_what_cannot_be_checked_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, said):
+def test_what_cannot_be_checked_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, message):
     write(tmp_path / "a.record", example(0))
     (tmp_path / "empty").mkdir()
     assert main(["check"] + [argument.replace("OUT", str(tmp_path)) for argument in arguments]) == code
     lines = capsys.readouterr().err.strip().splitlines()
-    assert said.replace("OUT", str(tmp_path)) in " ".join(lines) and lines[-1][-1] in ".?"
+    assert message.replace("OUT", str(tmp_path)) in " ".join(lines) and lines[-1][-1] in ".?"
 
 
 def test_a_config_says_classes_input_size_boxes_and_masks(tmp_path, label_map):
@@ -377,9 +377,8 @@ def test_a_config_says_classes_input_size_boxes_and_masks(tmp_path, label_map):
         model { ssd { num_classes: 2 image_resizer { keep_aspect_ratio_resizer { min_dimension: 60
                 max_dimension: 100 } } } }
         train_config { max_number_of_boxes: 2 }
-        train_input_reader { label_map_path: "%s" load_instance_masks: true mask_type: PNG_MASKS
-                             max_number_of_boxes: 2 }"""
-        % label_map,
+        train_input_reader { label_map_path: "LABEL_MAP" load_instance_masks: true mask_type: PNG_MASKS
+                             max_number_of_boxes: 2 }""".replace("LABEL_MAP", label_map),
         encoding="utf-8",
     )
     facts = model_input.read(str(tmp_path / "a.config"))

@@ -1,4 +1,4 @@
-"""The contact sheet: the same pictures every time, every class among them, nothing left out without a word."""
+"""The contact sheet: the same images every time, every class among them, nothing left out without a word."""
 
 import io
 
@@ -20,7 +20,7 @@ def some(path, count=30):
 
 
 def ids(gathered):
-    return [picture.source_id for picture in gathered.pictures]
+    return [image.source_id for image in gathered.images]
 
 
 def gather(*paths, **options):
@@ -34,7 +34,7 @@ def test_the_choice_is_the_same_whatever_the_shards_and_the_order(tmp_path):
     write(tmp_path / "a.record-00001-of-00002", *payloads[:20])
     assert ids(gather(tmp_path / "one.record")) == ids(gather(tmp_path / "a.record-*"))
     assert len(set(ids(gather(tmp_path / "one.record")))) == 12
-    assert len(gather(tmp_path / "one.record", count=50).pictures) == 30
+    assert len(gather(tmp_path / "one.record", count=50).images) == 30
 
 
 def test_a_rare_class_is_on_the_sheet_and_counts_are_per_class_and_split(tmp_path):
@@ -45,8 +45,8 @@ def test_a_rare_class_is_on_the_sheet_and_counts_are_per_class_and_split(tmp_pat
     )
     write(tmp_path / "val.record", *[example(n, texts=["cat"]) for n in range(50, 55)])
     gathered = gather(tmp_path, count=3)
-    assert "99.jpg" in ids(gathered) and len(gathered.pictures) == 3
-    assert gather(tmp_path, count=1).pictures[0].names == ["cat"]
+    assert "99.jpg" in ids(gathered) and len(gathered.images) == 3
+    assert gather(tmp_path, count=1).images[0].names == ["cat"]
     assert gathered.classes == {("cat", "train"): 40, ("dog", "train"): 2, ("cat", "val"): 5}
     assert (gathered.splits, gathered.boxes) == ({"train": 41, "val": 5}, 47)
 
@@ -75,8 +75,8 @@ def test_boxes_are_counted_by_their_sides(tmp_path):
     assert gathered.odd_boxes == 1
 
 
-def test_the_sheet_has_the_pictures_their_boxes_and_their_masks(tmp_path):
-    """Pixels: the colour of the box somewhere, the mask's over its half of the picture, the picture elsewhere."""
+def test_the_sheet_has_the_images_their_boxes_and_their_masks(tmp_path):
+    """Pixels: the colour of the box somewhere, the mask's over its half of the image, the image elsewhere."""
     mask = Image.new("L", (40, 30))
     mask.paste(255, (0, 0, 20, 30))
     out = io.BytesIO()
@@ -97,7 +97,7 @@ def test_the_sheet_has_the_pictures_their_boxes_and_their_masks(tmp_path):
     }
     assert Image.open(str(tmp_path / "a.png")).size == sheets["plain"].size
     red = tuple(int(draw.COLOURS[0][at : at + 2], 16) for at in (1, 3, 5))
-    # The one picture takes the first of four columns below the title.
+    # The one image takes the first of four columns below the title.
     tile = {name: sheet.crop((0, 50, 350, 330)) for name, sheet in sheets.items()}
     assert all(red in {colour for _, colour in image.getcolors(10**6)} for image in tile.values())
     assert tile["plain"].getpixel((80, 60)) == (255, 255, 255)
@@ -112,7 +112,7 @@ def test_whatever_the_records_hold_there_is_a_sheet_that_says_what_it_leaves_out
         example(0, texts=["$\\frac{"]),
         example(1, boxes=[(4, 6, 20, 27), (float("nan"), 0, 1, 1)], labels=[1, 1]),
         example(2, encoded=[b"nothing"]),
-        example(3, encoded=[foreign.cut_picture()]),
+        example(3, encoded=[foreign.cut_image()]),
         example(4, encoded=None),
         example(5, boxes=[(0.1, 0.1, 0.9, 0.9)] * 40, labels=[1] * 40),
         example(6, boxes=(), labels=()),
@@ -129,10 +129,10 @@ def test_whatever_the_records_hold_there_is_a_sheet_that_says_what_it_leaves_out
     with open(path, "ab") as file:
         file.write(b"torn")
     assert main(["show", path]) == 0
-    said = capsys.readouterr().out
-    assert "contact-sheet.png shows 12 of 14 pictures" in said
-    assert "2 records cannot be read and 2 boxes do not lie in their picture" in said
-    assert "no font here can show" in said
+    message = capsys.readouterr().out
+    assert "contact-sheet.png shows 12 of 14 images" in message
+    assert "2 records cannot be read and 2 boxes do not lie in their image" in message
+    assert "no font here can show" in message
     assert Image.open(str(tmp_path / "contact-sheet.png")).width == 1400
     assert not [warning for warning in recwarn.list if "glyph" in str(warning.message).lower()]
 
@@ -150,7 +150,7 @@ def test_the_same_data_gives_the_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments, code, said",
+    "arguments, code, message",
     [
         (["OUT/none.record"], 3, "no file or folder"),
         (["OUT/a.record", "--count", "0"], 2, "--count 0 is not between"),
@@ -159,12 +159,12 @@ def test_the_same_data_gives_the_same_bytes(tmp_path):
         (["OUT/broken.record"], 3, "holds no record that can be read"),
     ],
 )
-def test_what_cannot_be_shown_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, said):
+def test_what_cannot_be_shown_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, message):
     some(tmp_path / "a.record", 3)
     (tmp_path / "broken.record").write_bytes(b"hello, I am no record")
     assert main(["show"] + [argument.replace("OUT", str(tmp_path)) for argument in arguments]) == code
     lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 2 and said in lines[0] and not (tmp_path / "sheet.jpg").exists()
+    assert len(lines) == 2 and message in lines[0] and not (tmp_path / "sheet.jpg").exists()
 
 
 def test_a_sheet_of_a_dataset_folder_leaves_the_dataset_fit(mini, tmp_path):

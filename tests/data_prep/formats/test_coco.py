@@ -17,7 +17,7 @@ from data_prep.check import quick
 from data_prep.formats import coco
 from data_prep.tfrecord import codec
 from data_prep.writer.dataset import Limits, label_map_text
-from tests.data_prep.prepared import examples
+from tests.data_prep.prepared import examples, prepare
 
 WIDTH, HEIGHT = 40, 30
 SIZE = {"width": WIDTH, "height": HEIGHT}
@@ -25,7 +25,7 @@ SQUARE = [[5, 6, 15, 6, 15, 26, 5, 26]]
 
 
 def instances(count=6, **annotation):
-    """A JSON of pictures `0.jpg`, ... with one box each, of categories 3 and 7 in turn."""
+    """A JSON of images `0.jpg`, ... with one box each, of categories 3 and 7 in turn."""
     item = dict({"bbox": [5, 6, 10, 20], "iscrowd": 0, "area": 200, "segmentation": SQUARE}, **annotation)
     return {
         "images": [dict(SIZE, id=number, file_name=f"{number}.jpg") for number in range(count)],
@@ -37,7 +37,7 @@ def instances(count=6, **annotation):
 
 
 def write(root, content, name="instances.json", encode=None):
-    """The JSON and its pictures below root."""
+    """The JSON and its images below root."""
     os.makedirs(str(root / "images"), exist_ok=True)
     with open(str(root / name), "w") as out:
         json.dump(content, out)
@@ -49,7 +49,7 @@ def write(root, content, name="instances.json", encode=None):
 
 def convert(root, out, max_skipped=1.0, **options):
     options.setdefault("shards", 1)
-    return coco.prepare(str(root), str(out), coco.Options(**options), limits=Limits(max_skipped))
+    return prepare(coco, str(root), str(out), coco.Options(**options), limits=Limits(max_skipped))
 
 
 def test_boxes_ids_and_categories(tmp_path, encode):
@@ -134,7 +134,7 @@ def test_masks(tmp_path, encode, form, kind):
     )
 
 
-def test_a_mask_turns_with_its_picture(tmp_path, encode):
+def test_a_mask_turns_with_its_image(tmp_path, encode):
     exif = Image.Exif()
     exif[0x0112] = 6
     write(tmp_path, instances(4), encode=encode)
@@ -191,7 +191,7 @@ def test_no_text_makes_run_lengths_end_the_run(text):
 
 
 @pytest.mark.parametrize(
-    "spoil, said",
+    "spoil, message",
     [
         (lambda content: content["images"].append(content["images"][0]), "gives the image id 0 to"),
         (lambda content: content["images"][0].pop("file_name"), "without id or file_name"),
@@ -211,11 +211,11 @@ def test_no_text_makes_run_lengths_end_the_run(text):
         (lambda content: content.update(images=[], annotations=[]), "lists no image"),
     ],
 )
-def test_a_json_that_cannot_be_right_is_refused(tmp_path, encode, spoil, said):
+def test_a_json_that_cannot_be_right_is_refused(tmp_path, encode, spoil, message):
     content = instances()
     spoil(content)
     write(tmp_path, content)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         convert(tmp_path, tmp_path / "out")
 
 
@@ -239,12 +239,12 @@ def test_a_box_that_cannot_be_right_is_listed(tmp_path, encode, change, reason):
     assert [(entry["id"], reason in entry["reason"]) for entry in dataset["skipped"]] == [("2", True)]
 
 
-def test_missing_pictures_and_pictures_without_entry_are_listed(tmp_path, encode, capsys):
+def test_missing_images_and_images_without_entry_are_listed(tmp_path, encode, capsys):
     write(tmp_path, instances(), encode=encode)
     os.rename(str(tmp_path / "images" / "3.jpg"), str(tmp_path / "images" / "other.jpg"))
     dataset = convert(tmp_path, tmp_path / "out")
     assert dataset["skipped"] == [
-        {"id": "3", "file": "3.jpg", "split": "train", "reason": "no picture of this name", "forgiven": False}
+        {"id": "3", "file": "3.jpg", "split": "train", "reason": "no image of this name", "forgiven": False}
     ]
     assert "3.jpg (3)" in capsys.readouterr().out
     assert dataset["unused"][0]["names"] == ["images/other.jpg"]
@@ -270,7 +270,7 @@ def nonsense(draw, value):
 
 
 @pytest.fixture(scope="module")
-def pictures(tmp_path_factory, encode):
+def images(tmp_path_factory, encode):
     root = tmp_path_factory.mktemp("coco")
     write(root, instances(), encode=encode)
     return root
@@ -278,11 +278,11 @@ def pictures(tmp_path_factory, encode):
 
 @settings(deadline=None, max_examples=150)
 @given(data=strategies.data())
-def test_any_json_is_converted_or_refused_with_a_reason(pictures, data):
+def test_any_json_is_converted_or_refused_with_a_reason(images, data):
     content = nonsense(data.draw, copy.deepcopy(instances()))
-    write(pictures, content)
+    write(images, content)
     try:
-        plan = coco.plan(str(pictures), "x", coco.Options(masks="png", shards=1))
+        plan = coco.plan(str(images), "x", coco.Options(masks="png", shards=1))
     except DataError as error:
         assert error.what and error.do
         return
@@ -297,6 +297,6 @@ def test_any_json_is_converted_or_refused_with_a_reason(pictures, data):
 def test_the_command_line(tmp_path, encode, capsys):
     write(tmp_path, instances(10), encode=encode)
     assert main(["coco", "--source", str(tmp_path), "--out", str(tmp_path / "out"), "--masks", "png"]) == 0
-    assert "train: 7 pictures with 7 boxes in 1 shards" in capsys.readouterr().out
+    assert "train: 7 images with 7 boxes in 1 shard" in capsys.readouterr().out
     assert main(["coco", "--source", str(tmp_path), "--out", "x", "--annotations", "/nowhere"]) == 3
     assert main(["coco", "--source", str(tmp_path), "--out", "x", "--annotations", "1", "2", "3"]) == 2

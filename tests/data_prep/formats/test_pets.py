@@ -17,7 +17,7 @@ from data_prep.check import quick
 from data_prep.formats import annotation as annotations
 from data_prep.formats import pets, splits
 from data_prep.writer.dataset import Limits, Outcome, hold_to_limits
-from tests.data_prep.prepared import examples, skipped
+from tests.data_prep.prepared import examples, prepare, skipped
 
 
 def shard_hashes(dataset):
@@ -28,7 +28,7 @@ def changes(dataset):
     return [(entry["id"], entry["what"]) for entry in dataset["changed"]]
 
 
-def test_all_pictures_are_written_and_the_result_is_fit_for_training(raw, tmp_path):
+def test_all_images_are_written_and_the_result_is_fit_for_training(raw, tmp_path):
     dataset = raw.convert(tmp_path / "out")
     assert (dataset["splits"]["train"]["examples"], dataset["splits"]["val"]["examples"]) == (14, 6)
     assert (dataset["num_classes"], dataset["classes"][25], dataset["skipped"]) == (37, "pug", [])
@@ -69,7 +69,7 @@ def test_a_second_run_does_nothing(raw, tmp_path, capsys):
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
     capsys.readouterr()
     assert raw.convert(tmp_path / "out") == dataset
-    assert "already complete: 14 train pictures and 6 val pictures" in capsys.readouterr().out
+    assert "already complete: 14 train images and 6 val images" in capsys.readouterr().out
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()} == before
 
 
@@ -96,7 +96,7 @@ def test_a_missing_shard_is_made_again(raw, tmp_path):
     "mode, kind, what", [("RGBA", "PNG", "PNG inside"), ("P", "GIF", "GIF inside"), ("L", "JPEG", "JPEG of mode L")]
 )
 def test_what_is_no_rgb_jpeg_is_written_anew_and_listed(raw, tmp_path, encode, mode, kind, what):
-    raw.picture("pug_1", encode(mode, kind=kind))
+    raw.image("pug_1", encode(mode, kind=kind))
     dataset = raw.convert(tmp_path / "out")
     assert [(entry["id"], entry["detail"]) for entry in dataset["changed"]] == [("pug_1", what)]
     assert examples(tmp_path / "out")["pug_1.jpg"]["image/encoded"][0][:2] == b"\xff\xd8"
@@ -113,14 +113,14 @@ def test_the_decoded_size_beats_the_annotation(raw, tmp_path):
 @pytest.mark.parametrize(
     "claimed, box, expected",
     [
-        ((40, 30), (0, 0, 10, 20), (10 / 30, 0, 1, 10 / 40)),  # drawn on the stored picture: turns with it
-        ((30, 40), (0, 0, 10, 20), (0, 0, 10 / 30, 20 / 40)),  # drawn on the upright picture: stays
+        ((40, 30), (0, 0, 10, 20), (10 / 30, 0, 1, 10 / 40)),  # drawn on the stored image: turns with it
+        ((30, 40), (0, 0, 10, 20), (0, 0, 10 / 30, 20 / 40)),  # drawn on the upright image: stays
     ],
 )
-def test_boxes_follow_a_picture_that_is_turned_upright(raw, tmp_path, encode, claimed, box, expected):
+def test_boxes_follow_a_image_that_is_turned_upright(raw, tmp_path, encode, claimed, box, expected):
     exif = Image.Exif()
     exif[0x0112] = 6
-    raw.picture("pug_1", encode(exif=exif.tobytes()))
+    raw.image("pug_1", encode(exif=exif.tobytes()))
     raw.annotate("pug_1", box, size=claimed)
     raw.convert(tmp_path / "out")
     features = examples(tmp_path / "out")["pug_1.jpg"]
@@ -134,7 +134,7 @@ def test_a_box_one_pixel_over_is_clipped_and_listed(raw, tmp_path):
     assert examples(tmp_path / "out")["pug_1.jpg"]["image/object/bbox/xmax"] == [1.0]
 
 
-def test_a_box_outside_is_rejected_and_the_picture_keeps_its_other_box(raw, tmp_path):
+def test_a_box_outside_is_rejected_and_the_image_keeps_its_other_box(raw, tmp_path):
     raw.annotate("pug_1", (5, 6, 25, 26), (5, 6, 250, 260))
     assert changes(raw.convert(tmp_path / "out")) == [("pug_1", "rejected box")]
     assert len(examples(tmp_path / "out")["pug_1.jpg"]["image/object/class/label"]) == 1
@@ -143,19 +143,19 @@ def test_a_box_outside_is_rejected_and_the_picture_keeps_its_other_box(raw, tmp_
 @pytest.mark.parametrize(
     "spoil, reason",
     [
-        (lambda raw: raw.annotate("pug_1", (5, 6, 250, 26)), "210 px outside the 40x30 picture"),
+        (lambda raw: raw.annotate("pug_1", (5, 6, 250, 26)), "210 px outside the 40x30 image"),
         (lambda raw: raw.annotate("pug_1", (5, 6, "nan", 26)), "not finite"),
         (lambda raw: raw.annotate("pug_1", (5, 6, "wide", 26)), "no box that can be read"),
         (lambda raw: raw.xml("pug_1", "<annotation><object></object></annotation>"), "no box that can be read"),
         (lambda raw: raw.xml("pug_1", "<annotation><obj"), "xml cannot be read"),
         (lambda raw: raw.xml("pug_1", "<html/>"), "holds <html> instead of <annotation>"),
-        (lambda raw: raw.picture("pug_1", b"<html>"), "cannot be decoded"),
-        (lambda raw: raw.picture("pug_1", b""), "empty"),
-        (lambda raw: raw.remove("images/pug_1.jpg"), "no picture of this name"),
+        (lambda raw: raw.image("pug_1", b"<html>"), "cannot be decoded"),
+        (lambda raw: raw.image("pug_1", b""), "empty"),
+        (lambda raw: raw.remove("images/pug_1.jpg"), "no image of this name"),
         (lambda raw: raw.remove("annotations/xmls/pug_1.xml"), "no xml"),
     ],
 )
-def test_an_unusable_picture_is_skipped_with_its_reason(raw, tmp_path, capsys, spoil, reason):
+def test_an_unusable_image_is_skipped_with_its_reason(raw, tmp_path, capsys, spoil, reason):
     spoil(raw)
     dataset = raw.convert(tmp_path / "out")
     assert list(skipped(dataset)) == ["pug_1"] and reason in skipped(dataset)["pug_1"]
@@ -194,17 +194,17 @@ def test_a_broken_xml_is_read_or_refused_but_never_ends_the_run(tmp_path_factory
         assert all(item.box is None for item in annotation.objects)
 
 
-def test_more_skipped_pictures_than_the_limit_fail_the_run_and_leave_the_older_dataset(raw, tmp_path):
+def test_more_skipped_images_than_the_limit_fail_the_run_and_leave_the_older_dataset(raw, tmp_path):
     dataset = raw.convert(tmp_path / "out")
-    raw.picture("pug_1", b"broken")
-    with pytest.raises(DataError, match="1 of 20 pictures were skipped.*the limit of 2 %"):
+    raw.image("pug_1", b"broken")
+    with pytest.raises(DataError, match="1 of 20 images were skipped.*the limit of 2 %"):
         raw.convert(tmp_path / "out", max_skipped=0.02)
     assert quick.complete(str(tmp_path / "out")) == dataset
     assert not [name for name in os.listdir(str(tmp_path / "out")) if name.startswith(".")]
 
 
 def test_a_limit_that_is_just_met_is_kept_and_the_one_that_is_offered_suffices():
-    """29 of 100 pictures are 0.29 of them, although 0.29 * 100 is less than 29."""
+    """29 of 100 images are 0.29 of them, although 0.29 * 100 is less than 29."""
     for listed in range(1, 101):
         for bad in range(listed + 1):
             counted = {
@@ -224,15 +224,15 @@ def test_a_missing_xml_is_forgiven_but_a_missing_folder_of_xmls_is_not(raw, tmp_
     raw.remove("annotations/xmls/pug_1.xml")
     raw.convert(tmp_path / "out", max_skipped=0)
     raw.remove("annotations/xmls/pug_2.xml")
-    with pytest.raises(DataError, match="2 of 20 pictures have no annotation"):
+    with pytest.raises(DataError, match="2 of 20 images have no annotation"):
         raw.convert(tmp_path / "out")
 
 
 def test_a_shard_that_would_be_empty_is_refused(raw, tmp_path):
-    with pytest.raises(DataError, match="val split has 6 pictures for 7 shards"):
+    with pytest.raises(DataError, match="val split has 6 images for 7 shards"):
         raw.convert(tmp_path / "out", shards=7)
-    raw.picture(splits.by_seed(raw.ids)[1].ids[0], b"broken")
-    with pytest.raises(DataError, match="No usable picture is left for pet_faces_val.record-00000-of-00006"):
+    raw.image(splits.by_seed(raw.ids)[1].ids[0], b"broken")
+    with pytest.raises(DataError, match="No usable image is left for pet_faces_val.record-00000-of-00006"):
         raw.convert(tmp_path / "out", shards=6)
     assert not (tmp_path / "out" / "dataset.json").exists()
 
@@ -243,7 +243,7 @@ def test_a_class_that_the_label_map_does_not_have_is_named(raw, tmp_path):
         raw.convert(tmp_path / "out")
 
 
-def test_a_picture_listed_twice_is_refused(raw, tmp_path):
+def test_a_image_listed_twice_is_refused(raw, tmp_path):
     raw.list(raw.ids + ["pug_4"])
     with pytest.raises(DataError, match="lists pug_4 more than once"):
         raw.convert(tmp_path / "out")
@@ -251,20 +251,20 @@ def test_a_picture_listed_twice_is_refused(raw, tmp_path):
 
 def test_a_folder_in_another_layout_is_refused_with_what_is_missing(tmp_path):
     with pytest.raises(DataError, match="trainval.txt is missing|images is missing"):
-        pets.prepare(str(tmp_path), str(tmp_path / "out"))
+        prepare(pets, str(tmp_path), str(tmp_path / "out"))
 
 
-def test_other_files_among_the_pictures_are_ignored_and_the_jpg_wins(raw, tmp_path, encode):
-    raw.picture("pug_1", b"matlab", ".mat")
-    raw.picture("._pug_1", b"mac")
-    raw.picture("pug_1", encode(size=(50, 50), kind="PNG"), ".png")
+def test_other_files_among_the_images_are_ignored_and_the_jpg_wins(raw, tmp_path, encode):
+    raw.image("pug_1", b"matlab", ".mat")
+    raw.image("._pug_1", b"mac")
+    raw.image("pug_1", encode(size=(50, 50), kind="PNG"), ".png")
     raw.convert(tmp_path / "out")
     assert examples(tmp_path / "out")["pug_1.jpg"]["image/width"] == [40]
 
 
 def annotate_bodies(raw):
-    for picture_id in raw.ids:
-        raw.trimap(picture_id, {(5, 6, 25, 26): 3, (7, 8, 23, 24): 1})
+    for image_id in raw.ids:
+        raw.trimap(image_id, {(5, 6, 25, 26): 3, (7, 8, 23, 24): 1})
 
 
 def test_body_boxes_end_behind_the_last_pixel_that_is_not_background(raw, tmp_path):
@@ -292,11 +292,11 @@ def test_masks_come_with_their_config_fields_and_names(raw, tmp_path):
     assert (png.mode, png.getbbox()) == ("1", (5, 6, 25, 26))
 
 
-def test_a_trimap_turns_with_its_picture(raw, tmp_path, encode):
+def test_a_trimap_turns_with_its_image(raw, tmp_path, encode):
     exif = Image.Exif()
     exif[0x0112] = 8
     annotate_bodies(raw)
-    raw.picture("pug_1", encode(exif=exif.tobytes()))
+    raw.image("pug_1", encode(exif=exif.tobytes()))
     raw.convert(tmp_path / "out", boxes="body", masks="png")
     features = examples(tmp_path / "out")["pug_1.jpg"]
     assert Image.open(io.BytesIO(features["image/object/mask"][0])).getbbox() == (6, 15, 26, 35)
@@ -308,7 +308,7 @@ def test_a_trimap_turns_with_its_picture(raw, tmp_path, encode):
     [
         (lambda raw: raw.remove("annotations/trimaps/pug_1.png"), "no trimap"),
         (lambda raw: raw.trimap("pug_1", {}), "marks no pet"),
-        (lambda raw: raw.trimap("pug_1", {(1, 1, 5, 5): 1}, size=(41, 30)), "the mask is 41x30, the picture 40x30"),
+        (lambda raw: raw.trimap("pug_1", {(1, 1, 5, 5): 1}, size=(41, 30)), "the mask is 41x30, the image 40x30"),
         (lambda raw: raw.trimap("pug_1", {}, mode="RGB"), "mode RGB"),
     ],
 )
@@ -358,44 +358,44 @@ def test_strict_allows_no_skip_at_all_even_of_what_is_there_already(raw, tmp_pat
     raw.remove("annotations/xmls/pug_1.xml")
     raw.convert(tmp_path / "out", max_skipped=0)
     capsys.readouterr()
-    with pytest.raises(DataError, match="1 of 20 pictures.*--strict allows none"):
+    with pytest.raises(DataError, match="1 of 20 images.*--strict allows none"):
         raw.convert(tmp_path / "out", strict=True)
     assert "pug_1" in capsys.readouterr().out
 
 
-def test_dataset_json_sums_up_the_pictures_and_their_checksums(raw, tmp_path, encode):
-    raw.picture("pug_1", encode(size=(50, 30)))
+def test_dataset_json_sums_up_the_images_and_their_checksums(raw, tmp_path, encode):
+    raw.image("pug_1", encode(size=(50, 30)))
     first = raw.convert(tmp_path / "out")
     assert first["picture_sizes"]["width"] == {"min": 40, "median": 40, "max": 50}
     assert first["picture_sizes"]["commonest"] == [{"size": "40x30", "pictures": 19}, {"size": "50x30", "pictures": 1}]
     assert first["command"].startswith("python -m data_prep pets --source ")
-    raw.picture("pug_2", encode(size=(40, 30), quality=20))
+    raw.image("pug_2", encode(size=(40, 30), quality=20))
     second = raw.convert(tmp_path / "out")
     assert first["pictures_sha256"] != second["pictures_sha256"]
     assert first["made_from"]["source_sha256"] != second["made_from"]["source_sha256"]
 
 
-def test_every_picture_counts_in_the_checksum_of_all(raw, tmp_path, encode):
+def test_every_image_counts_in_the_checksum_of_all(raw, tmp_path, encode):
     found = {raw.convert(tmp_path / "out")["pictures_sha256"]}
-    for picture_id in raw.ids[:6]:
-        raw.picture(picture_id, encode(quality=20))
+    for image_id in raw.ids[:6]:
+        raw.image(image_id, encode(quality=20))
         found.add(raw.convert(tmp_path / "out", shards=3)["pictures_sha256"])
     assert len(found) == 7
 
 
-def test_a_picture_that_is_lost_without_a_word_fails_the_run(raw, tmp_path, monkeypatch):
+def test_a_image_that_is_lost_without_a_word_fails_the_run(raw, tmp_path, monkeypatch):
     convert = pets.Converter.__call__
     monkeypatch.setattr(
         pets.Converter,
         "__call__",
-        lambda self, picture_id: Outcome(None) if picture_id == "pug_7" else convert(self, picture_id),
+        lambda self, image_id: Outcome(None) if image_id == "pug_7" else convert(self, image_id),
     )
-    with pytest.raises(DataError, match="1 of 20 pictures are neither written nor listed as skipped"):
+    with pytest.raises(DataError, match="1 of 20 images are neither written nor listed as skipped"):
         raw.convert(tmp_path / "out", workers=2)
     assert os.listdir(str(tmp_path / "out")) == []
 
 
-def test_one_picture_in_twenty_may_lack_its_xml_and_no_more():
+def test_one_image_in_twenty_may_lack_its_xml_and_no_more():
     def without_xml(count):
         return {
             "splits": {"train": {"listed": 100}},
@@ -404,14 +404,14 @@ def test_one_picture_in_twenty_may_lack_its_xml_and_no_more():
         }
 
     hold_to_limits(without_xml(5), Limits(max_skipped=0))
-    with pytest.raises(DataError, match="6 of 100 pictures have no annotation"):
+    with pytest.raises(DataError, match="6 of 100 images have no annotation"):
         hold_to_limits(without_xml(6), Limits(max_skipped=0))
 
 
-def test_the_two_damaged_pictures_of_the_dataset_are_written_anew(raw, tmp_path, encode):
-    for picture_id in ("beagle_116", "chihuahua_121"):
-        raw.picture(picture_id, encode())
-        raw.annotate(picture_id, (5, 6, 25, 26))
+def test_the_two_damaged_images_of_the_dataset_are_written_anew(raw, tmp_path, encode):
+    for image_id in ("beagle_116", "chihuahua_121"):
+        raw.image(image_id, encode())
+        raw.annotate(image_id, (5, 6, 25, 26))
     raw.list(raw.ids + ["beagle_116", "chihuahua_121"])
     assert sorted(changes(raw.convert(tmp_path / "out"))) == [
         ("beagle_116", "reencoded"),
@@ -419,10 +419,10 @@ def test_the_two_damaged_pictures_of_the_dataset_are_written_anew(raw, tmp_path,
     ]
 
 
-def test_boxes_turn_where_the_annotation_does_not_say_on_which_picture_they_were_drawn(raw, tmp_path, encode):
+def test_boxes_turn_where_the_annotation_does_not_say_on_which_image_they_were_drawn(raw, tmp_path, encode):
     exif = Image.Exif()
     exif[0x0112] = 6
-    raw.picture("pug_1", encode(exif=exif.tobytes()))
+    raw.image("pug_1", encode(exif=exif.tobytes()))
     raw.annotate("pug_1", (0, 0, 10, 20), size=(0, 0))
     raw.convert(tmp_path / "out")
     features = examples(tmp_path / "out")["pug_1.jpg"]
@@ -437,15 +437,15 @@ SAMPLE = os.path.join(PROJECT_DIR, "..", "shared", "data", "pets-sample")
 @pytest.mark.parametrize("boxes", ["faces", "body"])
 def test_each_oddity_of_real_pets_is_explained(tmp_path, capsys, boxes):
     """The list of oddities is that of the folder's README, and the default limits let it pass."""
-    dataset = pets.prepare(SAMPLE, str(tmp_path / "out"), pets.Options(boxes))
-    said = capsys.readouterr().out
+    dataset = prepare(pets, SAMPLE, str(tmp_path / "out"), pets.Options(boxes))
+    message = capsys.readouterr().out
     unused = {name: entry["reason"] for entry in dataset["unused"] for name in entry["names"]}
     assert skipped(dataset) == dict.fromkeys(("Abyssinian_104", "Bengal_111", "Bengal_175"), pets.NO_XML)
     assert changes(dataset) == [("Bengal_105", "several pets")]
     assert "test.txt" in unused["Abyssinian_5.jpg"] and "PNG inside" in unused["Abyssinian_5.jpg"]
     assert unused["Abyssinian_34.jpg"] == "in no list; GIF inside"
-    assert unused["Abyssinian_100.mat"] == "not a picture"
-    # Every file among the pictures is written, skipped or not used.
+    assert unused["Abyssinian_100.mat"] == "not an image"
+    # Every file among the images is written, skipped or not used.
     counted = sum(split["listed"] for split in dataset["splits"].values()) + sum(
         entry["count"] for entry in dataset["unused"]
     )
@@ -453,5 +453,5 @@ def test_each_oddity_of_real_pets_is_explained(tmp_path, capsys, boxes):
     written = sum(split["examples"] for split in dataset["splits"].values())
     assert written == 110 == len(os.listdir(os.path.join(SAMPLE, "annotations", "xmls")))
     for name in ("Abyssinian_104", "Bengal_105", "Abyssinian_5.jpg", "Abyssinian_34.jpg", "Abyssinian_100.mat"):
-        assert name in said
+        assert name in message
     assert quick.quick(str(tmp_path / "out")) == []

@@ -1,4 +1,4 @@
-"""Pascal VOC folders, labelImg's and CVAT's xml: which picture belongs to which annotation, classes, splits."""
+"""Pascal VOC folders, labelImg's and CVAT's xml: which image belongs to which annotation, classes, splits."""
 
 import os
 import unicodedata
@@ -8,39 +8,39 @@ import pytest
 from common.errors import DataError, UsageError
 from data_prep.__main__ import main
 from data_prep.check import quick
-from data_prep.formats import splits, voc
+from data_prep.formats import base, splits, voc
 from data_prep.formats.image_index import visible_files
 from data_prep.writer.dataset import Limits, label_map_text
-from tests.data_prep.prepared import examples, skipped
+from tests.data_prep.prepared import examples, prepare, skipped
 
 
 class Folder:
-    """A folder of pictures, 40x30 unless told otherwise, and annotations that a test writes."""
+    """A folder of images, 40x30 unless told otherwise, and annotations that a test writes."""
 
     def __init__(self, root, encode):
         self.root, self._encode = root, encode
 
-    def picture(self, name, data=None, **options):
+    def image(self, name, data=None, **options):
         self._write(name, self._encode(**options) if data is None else data)
 
     def xml(self, name, *objects, filename="", size=(40, 30)):
         """objects: (class name, xmin, ymin, xmax, ymax)."""
         text = "".join(
-            "<object><name>%s</name><bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax>"
-            "<ymax>%s</ymax></bndbox></object>" % item
-            for item in objects
+            f"<object><name>{name}</name><bndbox><xmin>{xmin}</xmin><ymin>{ymin}</ymin><xmax>{xmax}</xmax>"
+            f"<ymax>{ymax}</ymax></bndbox></object>"
+            for name, xmin, ymin, xmax, ymax in objects
         )
         self._write(
             name,
             (
-                "<annotation><filename>%s</filename><size><width>%d</width><height>%d</height></size>%s"
-                "</annotation>" % ((filename,) + size + (text,))
+                f"<annotation><filename>{filename}</filename><size><width>{size[0]}</width><height>{size[1]}</height>"
+                f"</size>{text}</annotation>"
             ).encode("utf-8"),
         )
 
     def pairs(self, *stems):
         for stem in stems:
-            self.picture(stem + ".jpg")
+            self.image(stem + ".jpg")
             self.xml(stem + ".xml", ("cat", 1, 2, 30, 28))
 
     def text(self, name, text):
@@ -54,7 +54,9 @@ class Folder:
 
     def convert(self, out, max_skipped=1.0, strict=False, workers=None, **options):
         options.setdefault("shards", 1)
-        return voc.prepare(str(self.root), str(out), voc.Options(**options), workers, Limits(max_skipped, strict))
+        return prepare(
+            voc, str(self.root), str(out), voc.Options(**options), workers=workers, limits=Limits(max_skipped, strict)
+        )
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def unused(dataset):
 def test_a_voc_folder_is_split_as_its_image_sets_say(folder, tmp_path):
     folder.pairs("a")
     for number in range(1, 7):
-        folder.picture(f"JPEGImages/{number} x.jpg")
+        folder.image(f"JPEGImages/{number} x.jpg")
         folder.xml(f"Annotations/{number} x.xml", ("dog", 1, 1, 20, 20), ("cat", 3, 3, 30, 30))
     folder.text("ImageSets/Main/train.txt", "\ufeff4 x\n1 x  1\n2 x -1\n")
     folder.text("ImageSets/Main/val.txt", "3 x\r\n5 x\r\n")
@@ -86,9 +88,9 @@ def test_a_voc_folder_is_split_as_its_image_sets_say(folder, tmp_path):
     assert features["image/object/class/label"] == [2, 1]
 
 
-def test_pictures_and_xml_may_lie_anywhere_and_are_split_by_seed(folder, tmp_path, encode):
+def test_images_and_xml_may_lie_anywhere_and_are_split_by_seed(folder, tmp_path, encode):
     folder.pairs("one", "sub folder/two", "sub folder/one", "häuser/三")
-    folder.picture("apart/images/four.png", kind="PNG")
+    folder.image("apart/images/four.png", kind="PNG")
     folder.xml("apart/labels/four.xml", ("cat", 1, 1, 9, 9))
     dataset = folder.convert(tmp_path / "out", split=splits.Choice(val_fraction=0.4, seed=1))
     ids = sorted(["one.jpg", "sub folder/two.jpg", "sub folder/one.jpg", "häuser/三.jpg", "apart/images/four.png"])
@@ -99,7 +101,7 @@ def test_pictures_and_xml_may_lie_anywhere_and_are_split_by_seed(folder, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "picture, xml, filename",
+    "image, xml, filename",
     [
         ("a.JPG", "a.xml", ""),
         ("a.jpeg", "a.xml", "other.jpg"),
@@ -110,19 +112,19 @@ def test_pictures_and_xml_may_lie_anywhere_and_are_split_by_seed(folder, tmp_pat
         (unicodedata.normalize("NFD", "é.jpg"), unicodedata.normalize("NFC", "é.xml"), ""),
     ],
 )
-def test_a_picture_is_found_by_stem_and_content(folder, tmp_path, picture, xml, filename):
+def test_a_image_is_found_by_stem_and_content(folder, tmp_path, image, xml, filename):
     folder.pairs("x", "y")
-    folder.picture(picture)
+    folder.image(image)
     folder.xml(xml, ("cat", 1, 1, 9, 9), filename=filename)
     assert folder.convert(tmp_path / "out")["skipped"] == []
-    assert picture in examples(tmp_path / "out")
+    assert image in examples(tmp_path / "out")
 
 
-def test_of_files_with_one_stem_the_one_that_holds_a_picture_wins(folder, tmp_path):
+def test_of_files_with_one_stem_the_one_that_holds_a_image_wins(folder, tmp_path):
     folder.pairs("x", "y")
-    folder.picture("a.jpg", data=b"<html>")
-    folder.picture("a.png", kind="PNG")
-    folder.picture("a.csv")
+    folder.image("a.jpg", data=b"<html>")
+    folder.image("a.png", kind="PNG")
+    folder.image("a.csv")
     folder.xml("a.xml", ("cat", 1, 1, 9, 9))
     folder.convert(tmp_path / "out")
     assert "a.png" in examples(tmp_path / "out")
@@ -131,19 +133,15 @@ def test_of_files_with_one_stem_the_one_that_holds_a_picture_wins(folder, tmp_pa
 @pytest.mark.parametrize(
     "spoil, reason",
     [
-        (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9)), "no picture of this name"),
+        (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9)), "no image of this name"),
         (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="b.jpg"), "nor of the name in <filename>"),
         (lambda folder: folder.text("a.xml", "<annotation>"), "xml cannot be read"),
         (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="x.jpg"), "annotated twice"),
         (
-            lambda folder: (
-                folder.picture("1/a.jpg"),
-                folder.picture("2/a.jpg"),
-                folder.xml("a.xml", ("cat", 1, 1, 9, 9)),
-            ),
-            "several pictures of this name: 1/a.jpg, 2/a.jpg",
+            lambda folder: (folder.image("1/a.jpg"), folder.image("2/a.jpg"), folder.xml("a.xml", ("cat", 1, 1, 9, 9))),
+            "several images of this name: 1/a.jpg, 2/a.jpg",
         ),
-        (lambda folder: (folder.picture("a.jpg"), folder.xml("a.xml", ("cat", 9, 9, 1, 1))), "empty or inverted"),
+        (lambda folder: (folder.image("a.jpg"), folder.xml("a.xml", ("cat", 9, 9, 1, 1))), "empty or inverted"),
     ],
 )
 def test_what_cannot_be_converted_is_listed(folder, tmp_path, spoil, reason):
@@ -159,7 +157,7 @@ def test_what_cannot_be_converted_is_listed(folder, tmp_path, spoil, reason):
 
 
 def test_links_to_folders_are_followed_once(tmp_path):
-    """Pictures often lie on another disk; a link may also lead in a circle, or to what is there anyway."""
+    """Images often lie on another disk; a link may also lead in a circle, or to what is there anyway."""
     for name in ("source/own", "elsewhere/deep"):
         os.makedirs(str(tmp_path / name))
     for name in ("source/own/a.jpg", "elsewhere/b.jpg", "elsewhere/deep/c.jpg"):
@@ -169,10 +167,10 @@ def test_links_to_folders_are_followed_once(tmp_path):
     assert visible_files(str(tmp_path / "source")) == ["linked/b.jpg", "linked/deep/c.jpg", "own/a.jpg"]
 
 
-def test_a_mask_with_the_stem_of_its_picture_is_not_taken_for_it(folder, tmp_path):
+def test_a_mask_with_the_stem_of_its_image_is_not_taken_for_it(folder, tmp_path):
     for stem in ("x", "y"):
-        folder.picture(f"images/{stem}.jpg")
-        folder.picture(f"trimaps/{stem}.png", kind="PNG")
+        folder.image(f"images/{stem}.jpg")
+        folder.image(f"trimaps/{stem}.png", kind="PNG")
         folder.xml(f"xmls/{stem}.xml", ("cat", 1, 1, 9, 9), filename=stem + ".jpg")
     folder.convert(tmp_path / "out")
     assert sorted(examples(tmp_path / "out")) == ["images/x.jpg", "images/y.jpg"]
@@ -180,7 +178,7 @@ def test_a_mask_with_the_stem_of_its_picture_is_not_taken_for_it(folder, tmp_pat
 
 def test_what_is_no_part_of_it_is_told(folder, tmp_path, capsys):
     folder.pairs("x", "y", ".hidden", "._x")
-    folder.picture("lonely.jpg")
+    folder.image("lonely.jpg")
     folder.text("pom.xml", "<project/>")
     dataset = folder.convert(tmp_path / "out")
     assert unused(dataset) == {"no annotation": ["lonely.jpg"], "the xml is no annotation": ["pom.xml"]}
@@ -188,9 +186,9 @@ def test_what_is_no_part_of_it_is_told(folder, tmp_path, capsys):
     assert "lonely.jpg" in capsys.readouterr().out
 
 
-def test_a_picture_without_objects_is_an_example_without_boxes(folder, tmp_path):
+def test_a_image_without_objects_is_an_example_without_boxes(folder, tmp_path):
     folder.pairs("x", "y")
-    folder.picture("empty.jpg")
+    folder.image("empty.jpg")
     folder.xml("empty.xml")
     folder.convert(tmp_path / "out")
     features = examples(tmp_path / "out")["empty.jpg"]
@@ -213,28 +211,28 @@ def test_a_class_that_appears_while_others_are_converted_stops_the_run(folder, t
     plan = voc.plan(str(folder.root), "mine", voc.Options(shards=1))
     folder.xml("x.xml", ("bird", 1, 1, 9, 9))
     with pytest.raises(DataError, match="The class bird appeared"):
-        voc.base.prepare(lambda: plan, str(tmp_path / "out"))
+        base.prepare(lambda: plan, str(tmp_path / "out"))
     assert os.listdir(str(tmp_path / "out")) == []
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ('item { id: 0 name: "cat" }', "id 0"),
         ('item { id: 2 name: "cat" }', "not 1 to 1 without a gap"),
         ("nonsense", "no label map"),
     ],
 )
-def test_a_label_map_that_cannot_be_trained_with_is_refused(folder, tmp_path, text, said):
+def test_a_label_map_that_cannot_be_trained_with_is_refused(folder, tmp_path, text, message):
     folder.pairs("x", "y")
     (tmp_path / "map.pbtxt").write_text(text)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         folder.convert(tmp_path / "out", label_map=str(tmp_path / "map.pbtxt"))
 
 
 def test_names_may_hold_anything(folder, tmp_path):
-    folder.picture("x.jpg")
-    folder.picture("y.jpg")
+    folder.image("x.jpg")
+    folder.image("y.jpg")
     for stem in ("x", "y"):
         folder.xml(stem + ".xml", ('a "quoted\\ name', 1, 1, 9, 9), ("Käse &amp; Wein", 1, 1, 9, 9))
     dataset = folder.convert(tmp_path / "out")
@@ -243,8 +241,8 @@ def test_names_may_hold_anything(folder, tmp_path):
 
 
 def test_cvats_own_format_is_recognised(folder, tmp_path):
-    folder.picture("images/first one.jpg")
-    folder.picture("images/second.jpg")
+    folder.image("images/first one.jpg")
+    folder.image("images/second.jpg")
     folder.text(
         "annotations.xml",
         """<annotations><version>1.1</version>
@@ -261,7 +259,7 @@ def test_cvats_own_format_is_recognised(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "prepare, said",
+    "spoil, message",
     [
         (lambda folder: folder.text("readme.txt", ""), "no annotation"),
         (lambda folder: folder.pairs("VOC2007/Annotations/x"), "VOC2007 in it has"),
@@ -284,9 +282,9 @@ def test_cvats_own_format_is_recognised(folder, tmp_path):
         ),
     ],
 )
-def test_a_folder_that_cannot_be_right_is_refused(folder, tmp_path, prepare, said):
-    prepare(folder)
-    with pytest.raises(DataError, match=said):
+def test_a_folder_that_cannot_be_right_is_refused(folder, tmp_path, spoil, message):
+    spoil(folder)
+    with pytest.raises(DataError, match=message):
         folder.convert(tmp_path / "out")
 
 
@@ -311,7 +309,7 @@ def test_a_dataset_below_its_own_source_is_no_part_of_it(folder, tmp_path, capsy
 def test_the_command_line(folder, tmp_path, capsys):
     folder.pairs(*[f"{number}" for number in range(10)])
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out")]) == 0
-    assert "train: 7 pictures with 7 boxes in 1 shards; val: 3 pictures" in capsys.readouterr().out
+    assert "train: 7 images with 7 boxes in 1 shard; val: 3 images" in capsys.readouterr().out
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out"), "--split", "upstream"]) == 3
     assert (
         main(

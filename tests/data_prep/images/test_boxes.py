@@ -15,7 +15,7 @@ sides = strategies.integers(1, 5000)
 
 
 @given(strategies.builds(Box, numbers, numbers, numbers, numbers), sides, sides)
-def test_a_box_ends_inside_the_picture_or_is_rejected(box, width, height):
+def test_a_box_ends_inside_the_image_or_is_rejected(box, width, height):
     try:
         fitted, clipped = boxes.fit(box, width, height)
     except ValueError:
@@ -33,7 +33,7 @@ def test_one_pixel_over_is_clipped(box):
 @pytest.mark.parametrize(
     "box, reason",
     [
-        (Box(0, 0, 41.5, 30), "1.5 px outside the 40x30 picture"),
+        (Box(0, 0, 41.5, 30), "1.5 px outside the 40x30 image"),
         (Box(10, 0, 10, 30), "empty or inverted"),
         (Box(20, 0, 10, 30), "empty or inverted"),
         (Box(math.nan, 0, 10, 30), "not finite"),
@@ -47,7 +47,7 @@ def test_a_rejected_box_says_why(box, reason):
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_a_box_turns_with_its_picture(orientation):
+def test_a_box_turns_with_its_image(orientation):
     stored = Image.new("L", (40, 30))
     stored.paste(255, (4, 6, 20, 11))
     exif = stored.getexif()
@@ -87,7 +87,7 @@ def distance_outside(box, width, height):
 
 
 def narrowest(box, width, height):
-    """The smaller side of what lies in the picture."""
+    """The smaller side of what lies in the image."""
     return min(min(box.xmax, width) - max(box.xmin, 0), min(box.ymax, height) - max(box.ymin, 0))
 
 

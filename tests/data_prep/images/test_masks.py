@@ -1,4 +1,4 @@
-"""Masks: turned as pictures are, and boxes that fit around them."""
+"""Masks: turned as images are, and boxes that fit around them."""
 
 import io
 
@@ -22,7 +22,7 @@ def some_masks(draw):
 
 @settings(deadline=None)
 @given(some_masks(), strategies.integers(1, 8))
-def test_a_mask_and_its_box_turn_alike_and_as_pillow_turns_a_picture(mask, orientation):
+def test_a_mask_and_its_box_turn_alike_and_as_pillow_turns_a_image(mask, orientation):
     assume(mask.any())
     turned = masks.turn(mask, orientation)
     height, width = mask.shape

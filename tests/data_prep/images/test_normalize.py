@@ -1,4 +1,4 @@
-"""Any picture becomes an upright RGB JPEG, and what cannot be decoded is refused with a reason."""
+"""Any image becomes an upright RGB JPEG, and what cannot be decoded is refused with a reason."""
 
 import io
 import warnings
@@ -10,9 +10,9 @@ from PIL import Image
 from data_prep.images import normalize
 
 
-def opened(picture):
-    image = Image.open(io.BytesIO(picture.encoded))
-    assert (image.format, image.mode, image.size) == ("JPEG", "RGB", (picture.width, picture.height))
+def opened(upright):
+    image = Image.open(io.BytesIO(upright.encoded))
+    assert (image.format, image.mode, image.size) == ("JPEG", "RGB", (upright.width, upright.height))
     return image
 
 
@@ -37,9 +37,9 @@ def test_an_upright_rgb_jpeg_keeps_its_bytes(encode):
     ],
 )
 def test_other_formats_and_modes_are_written_anew(encode, mode, kind, reason):
-    picture = normalize.load(encode(mode, kind=kind))
-    assert picture.changed == reason
-    assert opened(picture).size == (40, 30)
+    image = normalize.load(encode(mode, kind=kind))
+    assert image.changed == reason
+    assert opened(image).size == (40, 30)
 
 
 def test_the_colours_survive(encode):
@@ -59,17 +59,17 @@ def test_transparency_is_laid_on_white():
     assert opened(normalize.load(out.getvalue())).getpixel((4, 4)) == (255, 255, 255)
 
 
-def test_a_turned_picture_stands_upright(encode):
+def test_a_turned_image_stands_upright(encode):
     exif = Image.Exif()
     exif[0x0112] = 6
-    picture = normalize.load(encode(exif=exif.tobytes()))
-    assert (picture.width, picture.height, picture.orientation) == (30, 40, 6)
-    red, green, blue = opened(picture).getpixel((15, 5))  # the left stripe is on top now
+    image = normalize.load(encode(exif=exif.tobytes()))
+    assert (image.width, image.height, image.orientation) == (30, 40, 6)
+    red, green, blue = opened(image).getpixel((15, 5))  # the left stripe is on top now
     assert red > 150 > green
-    assert normalize.load(picture.encoded).changed is None
+    assert normalize.load(image.encoded).changed is None
 
 
-def test_a_picture_known_to_be_damaged_is_written_anew(encode):
+def test_a_image_known_to_be_damaged_is_written_anew(encode):
     assert normalize.load(encode(), damaged=True).changed == "damaged but decodable JPEG"
 
 
@@ -88,7 +88,7 @@ def test_what_is_cut_is_refused_with_a_reason(encode, kind, cut, reason):
 
 
 def test_a_web_page_is_refused():
-    with pytest.raises(ValueError, match="not a picture Pillow knows"):
+    with pytest.raises(ValueError, match="not an image Pillow knows"):
         normalize.load(b"<html>Sorry</html>")
 
 
@@ -96,7 +96,7 @@ def test_a_web_page_is_refused():
 @given(
     strategies.sampled_from(["JPEG", "PNG", "GIF", "BMP"]), strategies.integers(0, 500), strategies.binary(max_size=8)
 )
-def test_a_broken_file_becomes_a_picture_or_a_reason_but_never_another_error(encode, kind, at, junk):
+def test_a_broken_file_becomes_a_image_or_a_reason_but_never_another_error(encode, kind, at, junk):
     data = bytearray(encode(kind=kind))
     data[at : at + len(junk)] = junk
     try:
@@ -131,10 +131,10 @@ def test_what_is_taken_without_decoding_it_all_would_decode(encode, options, whe
     # Ends as a whole file ends, as after a download that lost its middle.
     data = data if whole else data + b"\xff\xd9"
     try:
-        picture = normalize.load(data)
+        image = normalize.load(data)
     except ValueError:
         return
-    assert decodes(data) and picture.encoded
+    assert decodes(data) and image.encoded
 
 
 @pytest.mark.parametrize("options", [{}, {"progressive": True}, {"restart": True}])
@@ -165,7 +165,7 @@ def test_a_file_is_known_by_its_first_bytes(tmp_path, data, kind):
     assert normalize.sniff_file(str(tmp_path / "missing")) is None
 
 
-def test_a_picture_of_more_pixels_than_pillow_thinks_safe_is_refused(encode, monkeypatch):
+def test_a_image_of_more_pixels_than_pillow_thinks_safe_is_refused(encode, monkeypatch):
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
     with pytest.raises(ValueError, match="1200 pixels\\) exceeds limit"):
         normalize.load(encode(size=(40, 30)))

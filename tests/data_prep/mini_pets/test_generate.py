@@ -56,14 +56,14 @@ def test_it_has_a_png_named_jpg_and_says_what_became_of_it(mini):
     assert [entry["id"] for entry in dataset_of(mini)["skipped"]] == ["pug_8"]
 
 
-@pytest.mark.parametrize("picture_id", ["Bengal_1", "pug_2", "Siamese_3"])
-def test_a_picture_is_drawn_the_same_each_time(mini, picture_id):
+@pytest.mark.parametrize("image_id", ["Bengal_1", "pug_2", "Siamese_3"])
+def test_a_image_is_drawn_the_same_each_time(mini, image_id):
     out = io.BytesIO()
-    generate.draw(picture_id).image.save(out, "JPEG", quality=90)
-    assert (mini / "raw" / "images" / (picture_id + ".jpg")).read_bytes() == out.getvalue()
+    generate.draw(image_id).image.save(out, "JPEG", quality=90)
+    assert (mini / "raw" / "images" / (image_id + ".jpg")).read_bytes() == out.getvalue()
 
 
-def test_boxes_lie_in_the_pictures_and_are_large_enough_to_learn(mini):
+def test_boxes_lie_in_the_images_and_are_large_enough_to_learn(mini):
     for name in os.listdir(str(mini / "raw" / "annotations" / "xmls")):
         annotation = annotations.read_xml(str(mini / "raw" / "annotations" / "xmls" / name))
         assert 1 <= len(annotation.objects) <= 2

@@ -9,7 +9,7 @@ import pytest
 
 from data_prep.writer import dataset, malloc, shard_workers
 
-# Three buffers as those of a picture with a mask, as often as in a shard of 300. A page is 4 KiB.
+# Three buffers as those of an image with a mask, as often as in a shard of 300. A page is 4 KiB.
 COUNT_FAULTS = """
 import ctypes, resource, sys
 from data_prep.writer import malloc
@@ -32,7 +32,7 @@ def faults(how):
     return int(subprocess.check_output([sys.executable, "-c", COUNT_FAULTS, how]))
 
 
-def test_a_page_is_cleared_once_and_not_once_a_picture():
+def test_a_page_is_cleared_once_and_not_once_a_image():
     if not hasattr(ctypes.CDLL(None), "mallopt"):
         pytest.skip("the C library is not glibc")
     kept = faults("kept")
@@ -40,7 +40,7 @@ def test_a_page_is_cleared_once_and_not_once_a_picture():
 
 
 def test_every_process_that_converts_keeps_what_it_frees(tmp_path, monkeypatch):
-    def convert(picture_id):
+    def convert(image_id):
         return dataset.Outcome(None, skipped="none of them is there")
 
     monkeypatch.setattr(malloc, "keep_freed", lambda: (tmp_path / (f"kept-{os.getpid()}")).touch())

@@ -36,11 +36,9 @@ def test_a_checkpoint_of_infinite_weights_is_set_aside_and_the_one_before_named(
     aside = [name for name in os.listdir(run.folder) if name.startswith("diverged-") and name.endswith(".index")]
     good = run.checkpoints[-1]
     assert aside == [f"diverged-model.ckpt-{good + 1}.index"]
-    assert (
-        "Checkpoint %s holds weights that are not finite (" % os.path.join(run.folder, f"model.ckpt-{good + 1}")
-        in run.console
-    )
-    assert run.lines[-1].endswith("the newest checkpoint is %s." % os.path.join(run.folder, f"model.ckpt-{good}"))
+    broken, kept = (os.path.join(run.folder, f"model.ckpt-{step}") for step in (good + 1, good))
+    assert f"Checkpoint {broken} holds weights that are not finite (" in run.console
+    assert run.lines[-1].endswith(f"the newest checkpoint is {kept}.")
     assert run.manifest()["outcome"] == "diverged"
 
 

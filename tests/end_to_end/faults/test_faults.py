@@ -55,13 +55,10 @@ def test_a_poisoned_record_ends_with_4_its_image_named_and_the_last_good_checkpo
     )
     assert diverged.code == 4, diverged.console
     step = int(re.search(r"diverged: the loss at step (\d+) is inf", diverged.console).group(1))
-    named = re.search(r"Images of step %d: (.*)\.\n" % step, diverged.console).group(1).split(", ")
+    named = re.search(rf"Images of step {step}: (.*)\.\n", diverged.console).group(1).split(", ")
     assert len(named) == 8 and image in named
-    assert (
-        "the newest checkpoint is %s"
-        % (os.path.join(diverged.folder, f"model.ckpt-{step - 1}") if step > 1 else "not there")
-        in diverged.console
-    )
+    newest = os.path.join(diverged.folder, f"model.ckpt-{step - 1}") if step > 1 else "not there"
+    assert f"the newest checkpoint is {newest}" in diverged.console
     assert step not in diverged.checkpoints
     assert (diverged.manifest()["outcome"], diverged.manifest()["exit_code"]) == ("diverged", 4)
 

@@ -49,7 +49,7 @@ def test_a_run_survives_being_killed(request, tiny_command, tiny_training, tmp_p
     kills = request.config.getoption("--kills")
     chance = random.Random(SEED)
     folder = str(tmp_path / "run")
-    step, in_saves, told = 0, 0, []
+    step, in_saves, course = 0, 0, []
     for number in range(kills):
         settings = {
             "TRAINER": ("mirrored", "clone")[number % 2],
@@ -79,11 +79,9 @@ def test_a_run_survives_being_killed(request, tiny_command, tiny_training, tmp_p
         torn = [one for one in integrity.steps(folder) if one > whole(folder)]
         assert whole(folder) >= step
         step = whole(folder)
-        told.append(
-            "%s x %s, %s: step %d%s"
-            % (settings["TRAINER"], settings["NUM_GPUS"], kill.__name__, step, f", torn {torn}" if torn else "")
-        )
-    print("\n".join(told))
+        and_torn = f", torn {torn}" if torn else ""
+        course.append(f"{settings['TRAINER']} x {settings['NUM_GPUS']}, {kill.__name__}: step {step}{and_torn}")
+    print("\n".join(course))
     finished = tiny_training(folder, NUM_STEPS=str(step + 5), CHECKPOINT_EVERY_STEPS="1", KEEP_CHECKPOINTS="3")
     assert finished.code == 0, finished.console
     assert finished.checkpoints == [step + 3, step + 4, step + 5]
@@ -93,4 +91,4 @@ def test_a_run_survives_being_killed(request, tiny_command, tiny_training, tmp_p
     assert [name for name in os.listdir(folder) if leftovers.search(name)] == []
     with open(os.path.join(folder, "metrics.jsonl")) as metrics:
         assert [json.loads(line)["step"] for line in metrics][-1] == step + 5
-    assert in_saves >= kills // 2 - 1, told
+    assert in_saves >= kills // 2 - 1, course

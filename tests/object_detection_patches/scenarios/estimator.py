@@ -4,8 +4,6 @@ Arguments: a file for the results (a JSON object), the class of the line model, 
 and the numbers of devices to do it on, one after the other. 0 devices: one device without a strategy.
 """
 
-# ruff: noqa: E402  (what evaluates LVIS metrics is replaced before the API is imported)
-
 import json
 import os
 import sys

@@ -5,8 +5,6 @@ Arguments: a file for the results (a JSON object by case), and the cases, a JSON
 Estimator without a strategy, and the two others are compared with it.
 """
 
-# ruff: noqa: E402  (what evaluates LVIS metrics is replaced before the API is imported)
-
 import json
 import os
 import shutil

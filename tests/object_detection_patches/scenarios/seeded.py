@@ -3,8 +3,6 @@
 Argument: a file for the results (a JSON object).
 """
 
-# ruff: noqa: E402  (what evaluates LVIS metrics is replaced before the API is imported)
-
 import json
 import sys
 import tempfile

@@ -4,8 +4,6 @@ files as each of three.
 Argument: a file for the results (a JSON object).
 """
 
-# ruff: noqa: E402  (what evaluates LVIS metrics is replaced before the API is imported)
-
 import json
 import os
 import sys

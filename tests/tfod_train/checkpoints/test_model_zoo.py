@@ -49,9 +49,9 @@ def fetch(archive, tmp_path):
     threading.Thread(target=functools.partial(server.serve_forever, 0.01), daemon=True).start()
 
     def run(name="ssd_mobilenet_v1_coco"):
-        said = []
-        model_zoo.ensure(name, run.data, said.append, f"http://127.0.0.1:{server.server_port}/", {NAME: published})
-        return said
+        sentences = []
+        model_zoo.ensure(name, run.data, sentences.append, f"http://127.0.0.1:{server.server_port}/", {NAME: published})
+        return sentences
 
     run.asked, run.data = asked, str(tmp_path / "data")
     yield run

@@ -33,20 +33,20 @@ def test_a_run_of_the_built_in_config_needs_no_word(config):
 def test_fewer_than_four_images_a_device_are_said(config):
     from tfod_train.config import batch_norm
 
-    (said,) = batch_norm.cautions(config(), 8)
-    assert said.startswith("Batch norm trains on 2 images a device") and "BATCH_SIZE=32" in said
+    (caution,) = batch_norm.cautions(config(), 8)
+    assert caution.startswith("Batch norm trains on 2 images a device") and "BATCH_SIZE=32" in caution
 
 
 def test_the_base_networks_own_decay_is_said_with_what_is_left_and_what_would_do(config):
     from tfod_train.config import batch_norm
 
-    (said,) = batch_norm.cautions(config(changes=NO_OVERRIDE + "train_config { num_steps: 1200 }"), 2)
-    assert said.startswith(
+    (caution,) = batch_norm.cautions(config(changes=NO_OVERRIDE + "train_config { num_steps: 1200 }"), 2)
+    assert caution.startswith(
         "After 1200 steps the batch norm statistics of the base network (decay 0.9997) are still "
         "70 % their initial values"
     )
-    assert "override_base_feature_extractor_hyperparams: true and a batch_norm decay of 0.997" in said
-    assert "train 9985 steps" in said
+    assert "override_base_feature_extractor_hyperparams: true and a batch_norm decay of 0.997" in caution
+    assert "train 9985 steps" in caution
     assert batch_norm.cautions(config(changes=NO_OVERRIDE + "train_config { num_steps: 9985 }"), 2) == []
 
 
@@ -54,8 +54,8 @@ def test_a_short_run_at_the_configs_own_decay_is_said(config):
     from tfod_train.config import batch_norm
 
     assert batch_norm.cautions(config(changes="train_config { num_steps: 29 }"), 2) == []
-    (said,) = batch_norm.cautions(config(changes="train_config { num_steps: 28 fine_tune_checkpoint: 'a' }"), 2)
-    assert "(decay 0.9) are still 5 % their fine_tune_checkpoint values" in said
+    (caution,) = batch_norm.cautions(config(changes="train_config { num_steps: 28 fine_tune_checkpoint: 'a' }"), 2)
+    assert "(decay 0.9) are still 5 % their fine_tune_checkpoint values" in caution
 
 
 def test_frozen_batch_norm_needs_no_word(config):
@@ -92,8 +92,8 @@ def test_what_trains_is_what_moves_in_the_graph(override, freeze, config):
                 if layer in update.name:
                     moved_by = session.run(graph.get_tensor_by_name(update.name + "/sub:0"))
                     decays.setdefault(part, set()).add(round(1 - float(moved_by), 4))
-    said = dict(batch_norm.trained(changed))
-    of_config = said["feature_extractor.conv_hyperparams"]
-    base = of_config if override else said.get("the base network")
+    trained = dict(batch_norm.trained(changed))
+    of_config = trained["feature_extractor.conv_hyperparams"]
+    base = of_config if override else trained.get("the base network")
     assert decays.get("base", {None}) == {base}
     assert decays["above the base"] == {of_config}

@@ -92,8 +92,8 @@ def watch(monkeypatch):
     monkeypatch.setattr(gpu_monitor, "IDLE_SECS", 0.6)
 
     def make(entries):
-        said = []
-        return gpu_monitor.GpuWatch(entries, said.append), said
+        sentences = []
+        return gpu_monitor.GpuWatch(entries, sentences.append), sentences
 
     return make
 
@@ -154,11 +154,11 @@ def test_each_gpu_of_the_run_is_told_of_in_the_order_of_its_devices(nvml, watch,
     settings = read_settings(CUDA_VISIBLE_DEVICES="2,GPU-a")
     devices = device_choice.choose(settings, device_choice.gpus_of_this_machine())
     assert device_choice.entries(devices) == ["2", "GPU-a"]
-    watched, said = watch(device_choice.entries(devices))
+    watched, sentences = watch(device_choice.entries(devices))
     with watched:
         assert watched.now() == []
         assert until_known(watched) == [gpu_monitor.Use(30.0, 300), gpu_monitor.Use(10.0, 100)]
-    assert said == []
+    assert sentences == []
 
 
 def test_preflight_and_the_choice_of_devices_ask_the_same_library(nvml):
@@ -170,11 +170,11 @@ def test_preflight_and_the_choice_of_devices_ask_the_same_library(nvml):
 
 def test_on_the_cpu_nothing_is_asked(nvml, watch, two_cpus):
     made = nvml(("GPU-aaaa", 10, 0))
-    watched, said = watch(device_choice.entries(two_cpus))
+    watched, sentences = watch(device_choice.entries(two_cpus))
     with watched:
         steps(watched, 0.1)
         assert (watched.now(), watched.newly_idle()) == ([], [])
-    assert (made.asked, said) == (0, [])
+    assert (made.asked, sentences) == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -187,36 +187,36 @@ def test_on_the_cpu_nothing_is_asked(nvml, watch, two_cpus):
 )
 def test_without_library_driver_or_gpu_nothing_is_shown_and_the_log_says_why(nvml, watch, monkeypatch, install, why):
     install(nvml, monkeypatch)
-    watched, said = watch(["0", "1"])
+    watched, sentences = watch(["0", "1"])
     with watched:
-        steps(watched, 20, lambda: said)
+        steps(watched, 20, lambda: sentences)
         assert (watched.now(), watched.newly_idle(), gpu_monitor.text(watched.now())) == ([], [], "")
-    assert said == [f"The use of the GPUs is not shown: NVML does not answer ({why})."]
+    assert sentences == [f"The use of the GPUs is not shown: NVML does not answer ({why})."]
 
 
 def test_a_library_that_fails_in_the_middle_ends_the_showing_and_nothing_else(nvml, watch):
     made = nvml(("GPU-aaaa", 0, 100 * MIB))
-    watched, said = watch(["0"])
+    watched, sentences = watch(["0"])
     with watched:
         assert until_known(watched) == [gpu_monitor.Use(0.0, 100)]
         made.listed[0][1] = Error(15)
-        steps(watched, 20, lambda: said)
+        steps(watched, 20, lambda: sentences)
         assert watched.now() == []
         steps(watched, 0.1)
         assert watched.newly_idle() == []
-    assert said == ["The use of the GPUs is not shown from here on: NVML does not answer (GPU is lost)."]
+    assert sentences == ["The use of the GPUs is not shown from here on: NVML does not answer (GPU is lost)."]
     assert made.open == 0
 
 
 def test_what_a_gpu_does_not_tell_is_left_out(nvml, watch):
     nvml(("GPU-aaaa", Error(3), 2048 * MIB), ("GPU-bbbb", 50, Error(3)))
-    watched, said = watch(["0", "1"])
+    watched, sentences = watch(["0", "1"])
     with watched:
         uses = until_known(watched)
         steps(watched, 2, lambda: watched.newly_idle())
     assert uses == [gpu_monitor.Use(None, 2048), gpu_monitor.Use(50.0, None)]
     assert gpu_monitor.text(uses) == "  GPU ?/50 % 2.0 GiB"
-    assert said == []
+    assert sentences == []
 
 
 def test_an_idle_gpu_is_named_once_and_a_busy_one_is_not(nvml, watch):

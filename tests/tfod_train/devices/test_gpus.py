@@ -35,8 +35,8 @@ def gpu(name, *capability):
     ],
 )
 def test_a_generation_is_held_against_the_cuda_of_the_image(model, cuda, level, words):
-    said, text, do = gpus.generation(model, cuda)
-    assert (said, words in text) == (level, True), text
+    found, text, do = gpus.generation(model, cuda)
+    assert (found, words in text) == (level, True), text
     assert bool(do) == (level != "ok")
 
 

@@ -138,7 +138,7 @@ class TestOnce(object):
         assert run.evaluated == [4] and "Step 4 was evaluated before." in run.console.lines
 
     @pytest.mark.parametrize(
-        "weights, asked, told",
+        "weights, asked, named",
         [
             ("raw", "0", False),
             ("raw (the checkpoint holds moving averages too)", "1", True),
@@ -148,7 +148,7 @@ class TestOnce(object):
             ("moving-average", "", False),
         ],
     )
-    def test_what_was_evaluated_with_other_weights_than_asked_for_is_said_so(self, run, weights, asked, told):
+    def test_what_was_evaluated_with_other_weights_than_asked_for_is_said_so(self, run, weights, asked, named):
         run.save(4)
         run.weights = weights
         run.start("once")
@@ -159,7 +159,7 @@ class TestOnce(object):
                 line.startswith(f"Step 4 was evaluated before, with {weights} weights; delete ")
                 for line in run.console.lines
             )
-            == told
+            == named
         )
 
     def test_without_a_checkpoint_is_refused_without_waiting(self, run):

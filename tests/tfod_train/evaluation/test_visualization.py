@@ -13,12 +13,10 @@ HEIGHT, WIDTH = 40, 60
 
 
 def kept_image(source_id="a", shade=0):
-    from types import SimpleNamespace
-
-    image = np.full((HEIGHT, WIDTH, 3), shade, np.uint8)
-    made = SimpleNamespace(source_id=source_id, image=image)
-    made._replace = lambda image: SimpleNamespace(source_id=source_id, image=image)
-    return made
+    """One on which nothing is, and nothing was found."""
+    pixels = np.full((HEIGHT, WIDTH, 3), shade, np.uint8)
+    boxes, none = np.zeros((0, 4)), np.zeros(0)
+    return visualization.KeptImage(source_id, pixels, (HEIGHT, WIDTH), boxes, none, none, boxes, none)
 
 
 def half(side):
@@ -58,14 +56,9 @@ def test_a_model_without_masks_draws_boxes_alone():
 
 
 def test_a_sheet_takes_any_name_any_class_id_and_masks_without_an_outline():
-    from collections import namedtuple
-
-    kept = namedtuple(
-        "KeptImage", "source_id pixels size boxes scores classes true_boxes true_classes masks true_masks"
-    )
     box = np.array([[5.0, 5, 30, 30]])
     full = np.ones((1, HEIGHT, WIDTH), np.uint8)
-    one = kept(
+    one = visualization.KeptImage(
         "a",
         np.zeros((8, 8, 3), np.uint8),
         (HEIGHT, WIDTH),
@@ -107,11 +100,11 @@ def recorded(tmp_path):
 def test_the_records_own_image_is_drawn_on_found_by_its_id(recorded):
     pattern = recorded(("b", 200), ("a", 100))
     (drawn,) = visualization.with_originals([kept_image("a")], [pattern])
-    assert drawn.image.max() == drawn.image.min() == 100
+    assert drawn.pixels.max() == drawn.pixels.min() == 100
 
 
 def test_an_id_that_repeats_says_nothing_of_whose_image_it_is(recorded):
     """Boxes on another image would be a lie; the small one that the model saw is right."""
     pattern = recorded(("a", 100), ("b", 50), ("a", 200))
     drawn = visualization.with_originals([kept_image("a", 7), kept_image("b", 9), kept_image("", 3)], [pattern])
-    assert [one.image.max() for one in drawn] == [7, 50, 3]
+    assert [one.pixels.max() for one in drawn] == [7, 50, 3]

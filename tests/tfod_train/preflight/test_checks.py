@@ -21,14 +21,14 @@ def look(mini, tmp_path, read_settings):
     """function(host, **settings) -> Report."""
     from tfod_train.preflight import checks
 
-    def at(host=gpus.Host(), **settings):
+    def at(host=None, **settings):
         environ = {
             "DEVICE": "cpu",
             "DATASET": str(mini),
             "RUN_DIR": str(tmp_path / "run"),
             "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config",
         }
-        return checks.look(read_settings(**dict(environ, **settings)), host)
+        return checks.look(read_settings(**dict(environ, **settings)), host or gpus.Host())
 
     return at
 
@@ -261,11 +261,11 @@ def test_a_training_tells_the_warnings_of_its_look_and_is_refused_by_its_errors(
     monkeypatch.setattr(train.checks, "look", lambda settings, make_data: warned)
 
     class Console(object):
-        said = []
-        say = said.append
+        sentences = []
+        say = sentences.append
 
     assert train.train(read_settings(DEVICE="cpu"), Console, []) == 143
-    assert Console.said == ["It is old. Update it."]
+    assert Console.sentences == ["It is old. Update it."]
     refused = report._replace(lines=report.lines + [checks.Line("disk", "error", "It is full.", "Free some.")])
     monkeypatch.setattr(train.checks, "look", lambda settings, make_data: refused)
     monkeypatch.setattr(checks.RunDir, "prepare", lambda *_: pytest.fail("something was begun"))

@@ -38,8 +38,8 @@ TWO_ROOTS = "2 root error(s) found.\n  (0) %s\n\t [[{{node Conv/Conv2D}}]]\n\t [
 def test_a_full_gpu_has_other_words_too(words):
     error = RuntimeError(TWO_ROOTS % (words, words))
     assert resource_errors.memory_is_full(error)
-    told = resource_errors.full_memory(error, 16, FOUR_GPUS)
-    assert told.what == "Memory ran out on a GPU with a batch of 16 (4 on each device)."
+    refused = resource_errors.full_memory(error, 16, FOUR_GPUS)
+    assert refused.what == "Memory ran out on a GPU with a batch of 16 (4 on each device)."
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_full_gpu_has_other_words_too(words):
     ],
 )
 def test_an_error_of_cudas_libraries_is_told_as_the_gpus(words):
-    told = resource_errors.gpu_failed(RuntimeError(TWO_ROOTS % (words, words)))
-    assert (told.what, told.code) == (f"The GPU failed: {words}.", 3)
+    refused = resource_errors.gpu_failed(RuntimeError(TWO_ROOTS % (words, words)))
+    assert (refused.what, refused.code) == (f"The GPU failed: {words}.", 3)
     assert resource_errors.gpu_failed(ValueError("no node in the graph")) is None
     assert not resource_errors.memory_is_full(RuntimeError(words))
 
@@ -69,12 +69,12 @@ def test_a_quota_is_a_full_disk_too(number):
     [(32, "Try BATCH_SIZE=16;"), (12, "Try BATCH_SIZE=4;"), (4, "One image a device is the smallest batch")],
 )
 def test_out_of_memory_names_the_device_and_a_batch_that_divides(batch, tried):
-    told = resource_errors.full_memory(ResourceExhaustedError(OOM), batch, FOUR_GPUS)
-    assert told.what == (
+    refused = resource_errors.full_memory(ResourceExhaustedError(OOM), batch, FOUR_GPUS)
+    assert refused.what == (
         f"Memory ran out on GPU:2 with a batch of {batch} ({batch // 4} on each device); there was no room "
         "for a tensor of shape [8,64,300,300]."
     )
-    assert told.do.startswith(tried) and told.code == 3
+    assert refused.do.startswith(tried) and refused.code == 3
 
 
 @pytest.mark.parametrize("code, words", [(-9, "memory ran out"), (-15, "signal 15"), (1, "exit code 1")])

@@ -10,10 +10,10 @@ TICK = 0.2  # of 4 s
 
 
 def watched(secs, beats=(), until=100):
-    """(seconds of silence that were told of, exit codes) of a watchdog that hears a beat at each of these of its
+    """(seconds of silence that it noticed, exit codes) of a watchdog that hears a beat at each of these of its
     own seconds and looks until `until`; no time passes."""
-    said, ended = [], []
-    watchdog = Watchdog(secs, said.append, end=ended.append)
+    silences, ended = [], []
+    watchdog = Watchdog(secs, silences.append, end=ended.append)
     waiting = list(beats)
 
     class Ticks(object):
@@ -30,7 +30,7 @@ def watched(secs, beats=(), until=100):
 
     watchdog._done = Ticks()
     watchdog._watch()
-    return said, ended
+    return silences, ended
 
 
 def test_silence_after_a_step_ends_with_exit_code_5():

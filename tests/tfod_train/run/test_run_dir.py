@@ -87,7 +87,7 @@ def test_a_run_of_another_model_is_refused_with_the_fields_that_differ(a_run, tm
 
 
 @pytest.mark.parametrize(
-    "changed, said",
+    "changed, missing",
     [
         (
             "train_config { optimizer { use_moving_average: true } }",
@@ -111,7 +111,7 @@ def test_a_run_of_another_model_is_refused_with_the_fields_that_differ(a_run, tm
     ],
 )
 def test_a_run_without_what_the_config_trains_is_refused_before_anything_is_written(
-    changed, said, a_run, tmp_path, config, read_settings
+    changed, missing, a_run, tmp_path, config, read_settings
 ):
     from google.protobuf import text_format
 
@@ -127,11 +127,11 @@ def test_a_run_without_what_the_config_trains_is_refused_before_anything_is_writ
             config.train_config.ClearField(field)
     text_format.Merge(changed, config)
     before = sorted(os.listdir(folder))
-    if said is None:
+    if missing is None:
         assert run_dir.RunDir(folder).check(config, read_settings()) == 2
         return
     refused = refusal(folder, config, read_settings())
-    assert (refused.what, refused.code) == (f"{folder} holds a run without what this config trains: {said}.", 2)
+    assert (refused.what, refused.code) == (f"{folder} holds a run without what this config trains: {missing}.", 2)
     assert f"FINE_TUNE_CHECKPOINT={os.path.join(folder, 'model.ckpt-2')}" in refused.do
     assert sorted(os.listdir(folder)) == before
 
@@ -151,7 +151,10 @@ def test_a_second_training_in_the_same_folder_is_refused(a_run, tmp_path, config
     from tfod_train.run import run_dir
 
     folder = a_run(tmp_path / "run", config)
-    lock = "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); time.sleep(60)"
+    lock = (
+        "import fcntl, sys, time; f = open(sys.argv[1], 'w'); fcntl.flock(f, fcntl.LOCK_EX); "
+        "print('held', flush=True); time.sleep(60)"
+    )
     with subprocess.Popen([sys.executable, "-c", lock, os.path.join(folder, ".lock")], stdout=subprocess.PIPE) as other:
         assert other.stdout.readline() == b"held\n"
         assert run_dir.RunDir(folder).is_training()
@@ -190,7 +193,7 @@ def test_a_foreign_manifest_is_refused_and_left_alone(content, tmp_path, config,
 
 
 @pytest.mark.parametrize(
-    "part, how, why",
+    "torn",
     [
         ("data-00000-of-00001", "missing", "model.ckpt-10.data-00000-of-00001 is missing"),
         ("data-00000-of-00001", "empty", "model.ckpt-10.data-00000-of-00001 has 0 of 16 bytes"),
@@ -201,12 +204,11 @@ def test_a_foreign_manifest_is_refused_and_left_alone(content, tmp_path, config,
         ("index", "a flipped bit", "the checksum of its .index does not match"),
     ],
 )
-def test_a_torn_newest_checkpoint_is_set_aside_for_the_one_before(
-    part, how, why, a_run, tmp_path, config, read_settings
-):
+def test_a_torn_newest_checkpoint_is_set_aside_for_the_one_before(torn, a_run, tmp_path, config, read_settings):
     from tfod_train.checkpoints import find
     from tfod_train.run import run_dir
 
+    part, how, why = torn
     folder = a_run(tmp_path / "run", config, 2, 10)
     spoiled(os.path.join(folder, "model.ckpt-10." + part), how)
     prefix = os.path.join(folder, "model.ckpt-10")
@@ -214,9 +216,9 @@ def test_a_torn_newest_checkpoint_is_set_aside_for_the_one_before(
     before = sorted(os.listdir(folder))
     assert run_dir.RunDir(folder).check(config, read_settings()) == 2
     assert sorted(os.listdir(folder)) == before
-    said = []
-    assert run_dir.RunDir(folder).prepare(config, read_settings(), said.append) == 2
-    assert said == [
+    sentences = []
+    assert run_dir.RunDir(folder).prepare(config, read_settings(), sentences.append) == 2
+    assert sentences == [
         (
             f"Checkpoint {prefix} cannot be read: {why}. It is kept as "
             f"{os.path.join(folder, 'torn-model.ckpt-10')}*; the one before it is taken."
@@ -310,9 +312,9 @@ def test_a_run_that_was_killed_is_told_so(a_run, tmp_path, config, read_settings
 
     folder = a_run(tmp_path / "run", config, 2)
     (tmp_path / "run" / run_dir.MANIFEST).write_text('{"settings": {}, "outcome": "running"}')
-    said = []
-    run_dir.RunDir(folder).prepare(config, read_settings(), said.append)
-    assert "it was killed (exit code 137 where memory ran out)" in said[0]
+    sentences = []
+    run_dir.RunDir(folder).prepare(config, read_settings(), sentences.append)
+    assert "it was killed (exit code 137 where memory ran out)" in sentences[0]
 
 
 def test_a_file_system_without_locks_is_said_and_not_taken_for_another_training(
@@ -325,7 +327,7 @@ def test_a_file_system_without_locks_is_said_and_not_taken_for_another_training(
 
     monkeypatch.setattr(run_dir.fcntl, "flock", no_locks)
     folder = a_run(tmp_path / "run", config)
-    said = []
-    run_dir.RunDir(folder).prepare(config, read_settings(), said.append)
-    assert said == [f"{folder} cannot be locked (No locks available): nothing will stop a second training in it."]
+    sentences = []
+    run_dir.RunDir(folder).prepare(config, read_settings(), sentences.append)
+    assert sentences == [f"{folder} cannot be locked (No locks available): nothing will stop a second training in it."]
     assert not run_dir.RunDir(folder).is_training()

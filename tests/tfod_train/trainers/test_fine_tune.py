@@ -62,10 +62,10 @@ def restored(checkpoint, checkpoint_type="detection", build=Model):
 
     from tfod_train.trainers import fine_tune
 
-    said = []
+    sentences = []
     with tf.Graph().as_default():
-        model = fine_tune.watched(build, train_pb2.TrainConfig(fine_tune_checkpoint=checkpoint), said.append)()
-        return model.restore_map(fine_tune_checkpoint_type=checkpoint_type), said
+        model = fine_tune.watched(build, train_pb2.TrainConfig(fine_tune_checkpoint=checkpoint), sentences.append)()
+        return model.restore_map(fine_tune_checkpoint_type=checkpoint_type), sentences
 
 
 @pytest.mark.tensorflow
@@ -74,16 +74,16 @@ class TestWatched(object):
 
     def test_all_that_is_found_is_said_in_one_line(self, tmp_path):
         checkpoint = save(tmp_path, {"net/a": [2], "net/b": [2]})
-        found, said = restored(checkpoint)
+        found, sentences = restored(checkpoint)
         assert sorted(found) == ["net/a", "net/b"]
-        assert said == [
+        assert sentences == [
             f"Fine-tuning: restored 2 of 2 variables from {checkpoint} (fine_tune_checkpoint_type: detection)."
         ]
 
     def test_what_is_missing_or_of_another_shape_is_named(self, tmp_path):
-        found, said = restored(save(tmp_path, {"net/a": [2], "net/b": [3]}))
+        found, sentences = restored(save(tmp_path, {"net/a": [2], "net/b": [3]}))
         assert sorted(found) == ["net/a"]
-        assert said[1] == "  Not in the checkpoint: net/b (shape [2], in the checkpoint [3])."
+        assert sentences[1] == "  Not in the checkpoint: net/b (shape [2], in the checkpoint [3])."
 
     def test_a_checkpoint_of_the_other_type_is_refused_with_the_type_that_matches(self, tmp_path):
         with pytest.raises(Refused) as refused:
@@ -101,11 +101,11 @@ class TestWatched(object):
     def test_below_a_tenth_is_refused_and_a_tenth_is_not(self, count, refused, tmp_path):
         checkpoint, names = save(tmp_path, {"net/v0": [2]}), [f"v{number}" for number in range(count)]
         try:
-            _, said = restored(checkpoint, build=lambda: Model(names))
+            _, sentences = restored(checkpoint, build=lambda: Model(names))
         except Refused as error:
             assert refused and error.what.startswith("Only 1 of the 11 variables")
         else:
-            assert not refused and said[0].startswith("Fine-tuning: restored 1 of 10 variables from")
+            assert not refused and sentences[0].startswith("Fine-tuning: restored 1 of 10 variables from")
 
     def test_a_file_that_is_no_checkpoint_is_refused(self, tmp_path):
         (tmp_path / "model.ckpt.index").write_bytes(b"nonsense")

@@ -1,0 +1,20 @@
+"""What the observers of a training are made with."""
+
+from typing import Callable, NamedTuple
+
+from tfod_train.observers.speed import Speed
+from tfod_train.process.console import Console
+from tfod_train.process.health import Health
+from tfod_train.process.signals import StopRequest
+from tfod_train.run.context import Run
+
+
+class Training(NamedTuple):
+    """What an observer may ask and use. beat: function() that tells the watchdog of a step."""
+
+    run: Run
+    console: Console
+    speed: Speed
+    health: Health
+    stop: StopRequest
+    beat: Callable[[], None]
