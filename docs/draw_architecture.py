@@ -4,7 +4,7 @@
 
 Rooms stand in layers, and a room imports from the layers below its own. An arrow that follows from others is left out:
 `commands` imports `preflight` and `preflight` imports `run`, so no arrow leads from `commands` to `run`. Rooms of a
-layer with the same arrows share a box. A dashed arrow is one of UPWARDS.
+layer with the same arrows share a box.
 """
 
 import ast
@@ -29,9 +29,6 @@ LAYERS: Tuple[Dict[str, float], ...] = (
     {"data_prep": 3.9},
     {"common": 3.9},
 )
-# Against the direction: observers/finite_loss.py reads the names of the images of a step that failed with
-# hooks/image_ids.py, which it imports then.
-UPWARDS = {("observers", "hooks")}
 
 
 def rooms() -> List[str]:
@@ -92,12 +89,9 @@ def _imported(path: str) -> Iterator[str]:
 
 def without_what_follows(edges: Set[Edge]) -> Set[Edge]:
     """The edges less those that lead where several others lead, too."""
-    down = edges - UPWARDS
-    steps = {one: {other for start, other in down if start == one} for one in rooms()}
+    steps = {one: {other for start, other in edges if start == one} for one in rooms()}
     return {
-        (one, other)
-        for one, other in edges
-        if (one, other) in UPWARDS or not any(other in _reached(between, steps) for between in steps[one])
+        (one, other) for one, other in edges if not any(other in _reached(between, steps) for between in steps[one])
     }
 
 
@@ -161,9 +155,8 @@ def draw(edges: Set[Edge], file: str) -> None:
     for box in all_boxes:
         _draw_box(axes, box)
     by_room = {room: box for box in all_boxes for room in box.rooms}
-    lines = {(by_room[one], by_room[other], (one, other) in UPWARDS) for one, other in edges}
-    for one, other, upwards in sorted(lines):
-        _draw_arrow(axes, one, other, upwards)
+    for one, other in sorted({(by_room[one], by_room[other]) for one, other in edges}):
+        _draw_arrow(axes, one, other)
     axes.set_xlim(-0.2, 7.2)
     axes.set_ylim(-0.4, len(LAYERS) - 0.6)
     axes.axis("off")
@@ -189,18 +182,12 @@ def _draw_box(axes, box):
     axes.text(box.x, box.y, _label(box.rooms), ha="center", va="center", fontsize=10, color="#111111")
 
 
-def _draw_arrow(axes, one, other, upwards):
-    rises = other.y > one.y
-    beside = (0.3 if rises else 0.0) + _towards(one, other)
-    arrival = (0.3 if rises else 0.0) + _towards(other, one)
-    side = 0.2 if rises else -0.2
+def _draw_arrow(axes, one, other):
     axes.annotate(
         "",
-        xy=(other.x + arrival, other.y - side),
-        xytext=(one.x + beside, one.y + side),
-        arrowprops=dict(
-            arrowstyle="-|>", color="#33475b", linewidth=1.1, linestyle="--" if upwards else "-", shrinkA=0, shrinkB=0
-        ),
+        xy=(other.x + _towards(other, one), other.y + 0.2),
+        xytext=(one.x + _towards(one, other), one.y - 0.2),
+        arrowprops=dict(arrowstyle="-|>", color="#33475b", linewidth=1.1, shrinkA=0, shrinkB=0),
     )
 
 

@@ -69,16 +69,15 @@ def test_a_room_imports_what_the_table_says(table, draw_architecture):
 def test_imports_go_down(draw_architecture):
     layer = draw_architecture.layer_of()
     edges = draw_architecture.imports()
-    assert [edge for edge in edges if layer[edge[0]] >= layer[edge[1]] and edge not in draw_architecture.UPWARDS] == []
+    assert [edge for edge in edges if layer[edge[0]] >= layer[edge[1]]] == []
 
 
-def test_no_room_may_import_itself_by_way_of_others(table, draw_architecture):
-    upwards = {room for edge in draw_architecture.UPWARDS for room in edge}
-    assert {room for room in table if room in reached(room, table)} == upwards
+def test_no_room_may_import_itself_by_way_of_others(table):
+    assert [room for room in table if room in reached(room, table)] == []
 
 
 def test_an_arrow_that_follows_from_others_is_left_out(draw_architecture):
-    edges = {("commands", "run"), ("run", "common"), ("commands", "common"), ("observers", "hooks")}
+    edges = {("commands", "run"), ("run", "common"), ("commands", "common"), ("hooks", "observers")}
     assert draw_architecture.without_what_follows(edges) == edges - {("commands", "common")}
 
 
@@ -90,10 +89,10 @@ def test_the_drawing_shows_the_imports_of_today(draw_architecture, project_dir):
 
 
 def test_the_command_draws_it(draw_architecture, tmp_path):
-    edges = {("commands", "run"), ("observers", "hooks")}
+    edges = {("commands", "run"), ("hooks", "observers")}
     draw_architecture.draw(edges, str(tmp_path / "drawn.png"))
     with Image.open(str(tmp_path / "drawn.png")) as drawing:
-        assert drawing.text["Description"] == "commands imports run, observers imports hooks"
+        assert drawing.text["Description"] == "commands imports run, hooks imports observers"
         assert drawing.convert("RGB").getpixel((0, 0)) == (255, 255, 255)  # readable on a dark page
 
 

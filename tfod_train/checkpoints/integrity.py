@@ -196,7 +196,7 @@ def _parse(data):
 def _entry(name, value):
     fields = _fields(value)
 
-    def one(number):
+    def one(number: int) -> Any:
         return fields.get(number, [0])[0]
 
     shape = tuple(_fields(dimension).get(1, [0])[0] for dimension in _fields(fields.get(2, [b""])[0]).get(2, []))

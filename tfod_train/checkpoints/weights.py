@@ -28,9 +28,6 @@ def choose(
         trainable: names of those that a training changes and averages.
         in_checkpoint: names of the variables in the checkpoint.
         averages_wanted: the config's eval_config.use_moving_averages, unless something overrides it.
-
-    Returns:
-        Weights.
     """
     averaged = {name for name in trainable if name + AVERAGE in in_checkpoint}
     if not averages_wanted:

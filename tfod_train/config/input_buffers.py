@@ -103,7 +103,7 @@ def fitting(buffers: List[Buffer], ram: float) -> List[Tuple[Any, str, int]]:
     )
     free = {index for index, buffer in enumerate(buffers) if not buffer.message.HasField(buffer.field)}
 
-    def size(index):
+    def size(index: int) -> float:
         return buffers[index].unit * min(values[index], buffers[index].most)
 
     while sum(map(size, values)) > SHARE_OF_RAM * ram:

@@ -1,14 +1,11 @@
 """Devices asked = devices used: decided before TensorFlow is imported, checked again once it sees them."""
 
 import os
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Tuple
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 from common.errors import PREFLIGHT_FAILED, Refused
 from common.text import counted
 from tfod_train.devices.gpus import look as look_at_gpus
-
-if TYPE_CHECKING:
-    from tfod_train.settings import Settings
 
 DEFAULT_VIRTUAL_CPUS = 2
 
@@ -51,11 +48,11 @@ def visible(gpus: List[Tuple[str, str]], cuda_visible_devices: Optional[str]) ->
     return entries
 
 
-def choose(settings: "Settings", gpus: List[Tuple[str, str]]) -> Devices:
+def choose(settings: Any, gpus: List[Tuple[str, str]]) -> Devices:
     """The devices to train on.
 
     Args:
-        settings: what the user asked for.
+        settings: Settings, a neighbour's type.
         gpus: (uuid, name) of each of this machine.
 
     Raises:
@@ -89,7 +86,7 @@ def choose(settings: "Settings", gpus: List[Tuple[str, str]]) -> Devices:
     return Devices("gpu", count, ",".join(entries[:count]), tuple(f"/gpu:{index}" for index in range(count)))
 
 
-def for_evaluation(settings: "Settings", gpus: List[Tuple[str, str]]) -> Devices:
+def for_evaluation(settings: Any, gpus: List[Tuple[str, str]]) -> Devices:
     """One device: the first visible GPU, or the CPU."""
     return choose(settings.copy(update={"num_gpus": 1}), gpus)
 

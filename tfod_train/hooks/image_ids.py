@@ -1,7 +1,7 @@
-"""Which images a step was made of: what the graph of each trainer has of them.
+"""Which images a step was made of, for the step at which a loss is not finite any more.
 
-The clone trainer's has the records' source ids. The Estimator's has a hash of each, which the API's input function adds
-to the features; tfod_train/observers/image_names.py finds the ids again.
+The clone trainer's graph has the records' source ids. The Estimator's has a hash of each, which the API's input
+function adds to the features; tfod_train/observers/image_names.py finds the id again among the training records.
 """
 
 from typing import Any, Callable, List
@@ -15,7 +15,7 @@ def kept(model_fn: Callable[..., Any]) -> Callable[..., Any]:
     """An Estimator's model_fn(features, labels, mode, params) that puts its images' hashes into COLLECTION."""
     from object_detection import inputs
 
-    def model_fn_with_ids(features, labels, mode, params=None):
+    def model_fn_with_ids(features: Any, labels: Any, mode: Any, params: Any = None) -> Any:
         if inputs.HASH_KEY in features:
             tf.add_to_collection(COLLECTION, features[inputs.HASH_KEY])
         return model_fn(features, labels, mode, params)

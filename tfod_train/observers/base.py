@@ -1,4 +1,4 @@
-"""What an observer is, and what it is told of a step."""
+"""What an observer is, and what it is given of each step."""
 
 from typing import Any, Dict, List, NamedTuple, Optional
 

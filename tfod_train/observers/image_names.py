@@ -1,4 +1,4 @@
-"""The ids of the images of a step, for people: hashes of ids are looked up among the training records."""
+"""The source ids of a step's images, of what tfod_train/hooks/image_ids.py read of them: ids, or hashes of ids."""
 
 import glob
 import time
@@ -15,7 +15,7 @@ def names(values: List[Any], patterns: List[str]) -> List[str]:
     """Source ids of the images of a step.
 
     Args:
-        values: what hooks/image_ids.py reads: arrays of bytes (ids) or int (their hashes), [images of a device].
+        values: what hooks/image_ids.py read: arrays of bytes (ids) or int (their hashes), [images of a device].
         patterns: file patterns of the training records, where the ids of hashes are looked up for a minute at most.
 
     Returns:

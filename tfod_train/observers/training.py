@@ -1,4 +1,4 @@
-"""What the observers of a training are made with."""
+"""What an observer may ask and use of the training it follows."""
 
 from typing import Callable, NamedTuple
 
@@ -10,7 +10,7 @@ from tfod_train.run.context import Run
 
 
 class Training(NamedTuple):
-    """What an observer may ask and use. beat: function() that tells the watchdog of a step."""
+    """A training, for its observers. beat: function() that tells the watchdog of a step."""
 
     run: Run
     console: Console

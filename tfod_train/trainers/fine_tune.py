@@ -51,11 +51,13 @@ def watched(build_model: Callable[..., Any], train_config: Any, say: Callable[[s
         return build_model
     restored: List[Match] = []
 
-    def build(*args, **kwargs):
+    def build(*args: Any, **kwargs: Any) -> Any:
         model = build_model(*args, **kwargs)
         restore_map = model.restore_map
 
-        def watched_restore_map(fine_tune_checkpoint_type, load_all_detection_checkpoint_vars=False):
+        def watched_restore_map(
+            fine_tune_checkpoint_type: str, load_all_detection_checkpoint_vars: bool = False
+        ) -> Dict[str, Any]:
             if restored:
                 # In the other replicas names end in /replica_1 and match nothing; a strategy asks the first alone.
                 return {}
@@ -139,7 +141,7 @@ def _checked(restore_map, checkpoint, checkpoint_type, load_all, say):
         ) from error
     names = {variable.op.name for variable in tf.global_variables()}
 
-    def match_of(name):
+    def match_of(name: str) -> Match:
         variables = restore_map(fine_tune_checkpoint_type=name, load_all_detection_checkpoint_vars=load_all)
         return match(variables, shapes, names)
 

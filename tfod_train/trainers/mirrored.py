@@ -68,7 +68,7 @@ def train(parts: Parts) -> None:
     estimator = tf.estimator.Estimator(model_fn=model_fn, config=run_config(run, strategy))
 
     # The patched input function divides the batch by the replicas; one that takes no context would not.
-    def input_fn(input_context):
+    def input_fn(input_context: Any) -> Any:
         fast_start.skip_ready_checks()
         return train_input_fn(input_context=input_context)
 

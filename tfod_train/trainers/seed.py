@@ -20,7 +20,7 @@ def seeded(make_input: Callable[[], Any], seed: Optional[int]) -> Callable[[], A
         seed: None to leave the graph unseeded.
     """
 
-    def make():
+    def make() -> Any:
         import tensorflow.compat.v1 as tf
 
         tf.set_random_seed(seed)

@@ -72,6 +72,11 @@ def test_fields_of_repeated_messages_are_told_apart():
     assert all(name.startswith("config.train_config.optimizer.adam_optimizer.learning_rate.") for name, _, _ in found)
 
 
+def test_a_run_that_is_not_named_is_asked_for():
+    code, shown = compare("", "runs/other")
+    assert code == 2 and "one is not named" in shown and "make diff RUN_A=" in shown
+
+
 @pytest.mark.parametrize(
     "content, words",
     [(None, "is not there or is no run.json"), ("[1]", "is no run.json"), ("{", "is damaged: it is not valid JSON")],
