@@ -86,8 +86,3 @@ def test_what_is_no_manifest_is_refused_with_what_to_name(content, words, tmp_pa
         (tmp_path / "run.json").write_text(content)
     code, shown = compare("--exit-code", tmp_path, tmp_path)
     assert code == 2 and words in shown and "Name two folders of runs" in shown and "Traceback" not in shown
-
-
-def test_a_run_that_is_not_named_is_asked_for():
-    code, shown = compare("", "runs/other")
-    assert code == 2 and "one is not named" in shown and "make diff RUN_A=" in shown
