@@ -27,8 +27,10 @@ def start(a_run, project_dir):
 
 @pytest.fixture(scope="session")
 def trained(tiny, tmp_path_factory):
-    """A run with checkpoints 2, 4 and 6, all of them evaluated in one go; seeded, for what is compared of its export
-    may hang on two scores that chance makes equal."""
+    """A run with checkpoints 2, 4 and 6, all of them evaluated in one go.
+
+    Seeded, for what is compared of its export may hang on two scores that chance makes equal.
+    """
     folder = tmp_path_factory.mktemp("runs") / "tiny"
     done = tiny("train", folder, CHECKPOINT_EVERY_STEPS="2", SEED="2")
     assert done.code == 0, done.console

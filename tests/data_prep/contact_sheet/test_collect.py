@@ -137,13 +137,6 @@ def test_whatever_the_records_hold_there_is_a_sheet_that_says_what_it_leaves_out
     assert not [warning for warning in recwarn.list if "glyph" in str(warning.message).lower()]
 
 
-def test_a_name_is_one_line_that_can_be_read():
-    assert draw.legible("a" * 50, 20) == "a" * 10 + "\u2026" + "a" * 9
-    assert draw.legible("\u03b3\u03ac\u03c4\u03b1\n$5", 20) == "\u03b3\u03ac\u03c4\u03b1\ufffd\\$5"
-    # No font has this private character; it stays recognisable.
-    assert draw.legible("x\U0010fffd", 20) in ("x\\u10fffd", "x\ufffd")
-
-
 def test_the_same_data_gives_the_same_bytes(tmp_path):
     gathered = gather(some(tmp_path / "a.record"))
     assert draw.draw(gathered, "a") == draw.draw(gathered, "a")

@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import os
-import random
 import re
 
 import pytest
@@ -35,14 +34,6 @@ def test_all_images_are_written_and_the_result_is_fit_for_training(raw, tmp_path
     assert len(examples(tmp_path / "out")) == 20
     assert quick.quick(str(tmp_path / "out")) == []
     assert json.loads((tmp_path / "out" / "dataset.json").read_text(encoding="utf-8")) == dataset
-
-
-def test_the_split_is_the_api_converters():
-    ids = [f"pug_{number}" for number in range(101)]
-    shuffled = list(ids)
-    random.seed(42)
-    random.shuffle(shuffled)
-    assert [part.ids for part in splits.by_seed(ids)] == [shuffled[:70], shuffled[70:]]
 
 
 def test_an_example_holds_the_box_as_shares_of_the_sides_and_the_class_of_the_file_name(raw, tmp_path, encode):
