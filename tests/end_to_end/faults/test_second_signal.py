@@ -2,6 +2,7 @@
 
 import glob
 import os
+import shutil
 import signal
 import time
 
@@ -14,16 +15,10 @@ AT_ONCE_SECS = 30  # on a busy machine too; the save that is not waited for neve
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """RUN_DIR of all these tests: each resumes from what the one before left."""
-    return str(tmp_path_factory.mktemp("run") / "run")
+def stop_while_it_saves(start):
+    """function(folder, signal's number, **settings) -> (Run, seconds from the second signal to the end)."""
 
-
-@pytest.fixture
-def stop_while_it_saves(start, folder):
-    """function(signal's number, **settings) -> (Run, seconds from the second signal to the end)."""
-
-    def stop(number, **settings):
+    def stop(folder, number, **settings):
         sent = []
 
         def signal_twice(process):
@@ -44,25 +39,44 @@ def stop_while_it_saves(start, folder):
     return stop
 
 
-@pytest.mark.parametrize("trainer, number, code", [("mirrored", signal.SIGINT, 130), ("clone", signal.SIGTERM, 143)])
-def test_a_second_signal_does_not_wait_for_a_save(stop_while_it_saves, folder, trainer, number, code):
-    before = integrity.steps(folder) if os.path.isdir(folder) else []
-    stopped, secs = stop_while_it_saves(number, TRAINER=trainer)
+@pytest.fixture(scope="module")
+def interrupted_training(stop_while_it_saves, tmp_path_factory):
+    """(Run, seconds) of a mirrored training that got Ctrl-C twice."""
+    return stop_while_it_saves(str(tmp_path_factory.mktemp("run") / "run"), signal.SIGINT, TRAINER="mirrored")
+
+
+def is_stopped_at_once(stopped, secs, code):
     assert stopped.code == code, stopped.console
     assert secs < AT_ONCE_SECS
     assert stopped.lines[-2:] == ["Stopping after this step and saving; once more stops at once.", "Stopped at once."]
     assert (stopped.manifest()["outcome"], stopped.manifest()["exit_code"]) == ("stopped", code)
-    # The second training resumes from what the first had saved.
-    assert (f"Resuming from step {before[-1]} to 100000." if before else "From step 0 to 100000.") in stopped.lines
+
+
+def test_a_second_ctrl_c_does_not_wait_for_a_save(interrupted_training):
+    stopped, secs = interrupted_training
+    is_stopped_at_once(stopped, secs, 130)
+    assert "From step 0 to 100000." in stopped.lines and len(stopped.checkpoints) == 2
+
+
+@pytest.mark.long
+def test_a_second_sigterm_does_not_either_and_what_was_saved_before_is_resumed_from(
+    stop_while_it_saves, interrupted_training, tmp_path
+):
+    folder = str(tmp_path / "run")
+    shutil.copytree(interrupted_training[0].folder, folder)
+    before = integrity.steps(folder)
+    stopped, secs = stop_while_it_saves(folder, signal.SIGTERM, TRAINER="clone")
+    is_stopped_at_once(stopped, secs, 143)
+    assert f"Resuming from step {before[-1]} to 100000." in stopped.lines
     saved = [step for step in stopped.checkpoints if step not in before]
     assert len(saved) == 2 and len(stopped.checkpoints) == len(before) + 2
 
 
 @pytest.fixture(scope="module")
-def interrupted(start, folder):
-    """An evaluation with USE_MOVING_AVERAGE=0 of what those trainings saved with moving averages, and one Ctrl-C."""
+def interrupted(start, interrupted_training):
+    """An evaluation with USE_MOVING_AVERAGE=0 of what a training saved with moving averages, and one Ctrl-C."""
     return start(
-        folder,
+        interrupted_training[0].folder,
         {"Results are in": lambda process: process.send_signal(signal.SIGINT)},
         command="eval",
         EVAL_MODE="continuous",

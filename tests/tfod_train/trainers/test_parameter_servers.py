@@ -212,7 +212,7 @@ def test_a_run_made_without_resumes_with_servers_and_ctrl_c_saves_what_they_hold
     assert resumed.checkpoints[-1] == resumed.manifest()["step"] > 4
 
 
-@pytest.mark.training
+@pytest.mark.long
 def test_servers_have_no_gpu_and_none_outlives_a_killed_training(training):
     process, servers = training(PS_TASKS="1")
     assert [environment_of(pid)[b"CUDA_VISIBLE_DEVICES"] for pid in servers] == [b"-1"]
