@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import requests
 import urllib3
 
-from common import files
+from common import files, ownership
 from common.errors import DataError
 from common.progress import Progress
 
@@ -63,11 +63,24 @@ def fetch_pets(
             if os.path.isdir(os.path.join(raw_dir, folder)):
                 continue
             path = os.path.join(raw_dir, archive.name)
+            brought = os.path.lexists(path) and archive.name not in ownership.listed(raw_dir)
+            if brought and not _is_whole(path, archive):
+                raise DataError(
+                    f"{path} is there, and is not the published archive.", "Move it; then it is downloaded."
+                )
+            if not brought:
+                ownership.claim(raw_dir, [archive.name])
             # Images hardly compress: their folder needs as much again, and so do their records.
             _need_space(raw_dir, 3 * archive.bytes - files.size(path) - files.size(path + _PART))
             fetch(archive, [source + archive.name for source in sources], path)
             unpack(path, raw_dir, folder)
-            os.unlink(path)
+            if not brought:
+                os.unlink(path)
+                ownership.forget(raw_dir, [archive.name])
+
+
+def _is_whole(path, archive):
+    return files.size(path) == archive.bytes and _sha256(path) == archive.sha256
 
 
 def fetch(archive: Archive, urls: Sequence[str], path: str, pause_seconds: float = 2) -> None:
@@ -85,7 +98,7 @@ def fetch(archive: Archive, urls: Sequence[str], path: str, pause_seconds: float
     Raises:
         DataError: none of them does.
     """
-    if files.size(path) == archive.bytes and _sha256(path) == archive.sha256:
+    if _is_whole(path, archive):
         return
     failures = []
     for url in urls:

@@ -4,12 +4,15 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 from typing import Any, Iterator
 
 from common.errors import DataError
 
 _TEMPORARY = ".tmp"
+# With the process's number: `.notes.tmp` is somebody else's.
+_OURS = re.compile(r"\..+\.\d+" + re.escape(_TEMPORARY) + "$")
 
 
 def read(path: str) -> bytes:
@@ -40,7 +43,7 @@ def temporary(path: str) -> str:
 def remove_temporaries(folder: str) -> None:
     """Remove what killed runs left in folder."""
     for name in os.listdir(folder):
-        if name.startswith(".") and name.endswith(_TEMPORARY):
+        if _OURS.match(name):
             path = os.path.join(folder, name)
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path)

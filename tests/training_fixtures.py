@@ -238,7 +238,7 @@ def write_checkpoint():
 
 
 @pytest.fixture
-def a_run(dataset, two_cpus, read_settings):
+def planned_run(dataset, two_cpus, read_settings):
     """function(folder, config, **settings) -> Run on two virtual CPU devices, of which nothing is written yet."""
 
     def make(folder, config, start_step=0, **settings):

@@ -39,6 +39,7 @@ def run(options: Namespace) -> int:
     out = options.out or _default_out(options.path)
     if not out.lower().endswith(".png"):
         raise UsageError(f"--out {out} does not end in .png, and the sheet is one.", "Name a .png file.")
+    _refuse_other_images(out)
     gathered = gather(found, options.count, inputs.classes(found, options.label_map))
     if not gathered.splits:
         raise DataError(
@@ -62,6 +63,23 @@ def run(options: Namespace) -> int:
             "stand as \\u and a number. Install a font that has them, such as Noto Sans CJK."
         )
     return 0
+
+
+def _refuse_other_images(path):
+    """A sheet is drawn over a sheet, and over nothing else."""
+    if not os.path.lexists(path):
+        return
+    from PIL import Image
+
+    from data_prep.contact_sheet import draw
+
+    try:
+        with Image.open(path) as image:
+            ours = image.info.get("Software") == draw.SOFTWARE
+    except (OSError, ValueError, SyntaxError):
+        ours = False
+    if not ours:
+        raise UsageError(f"{path} is there, and is no sheet of this version.", "Move it, or name another with --out.")
 
 
 def _default_out(path):

@@ -39,6 +39,9 @@ _GAP_INCHES = 0.85  # between the images and the plots below them, and under the
 _CROWDED, _CROWDED_NAME = 12, 0.15
 _SHARES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 
+# In each sheet, so that `show` can tell its own from an image of that name.
+SOFTWARE = "tfod-train show"
+
 
 def draw(gathered: Gathered, title: str) -> bytes:
     """PNG bytes of the sheet.
@@ -79,7 +82,7 @@ def draw(gathered: Gathered, title: str) -> bytes:
         _draw_sizes(figure.add_axes((0.6, bottom, 0.36, plots / height)), gathered)
         png = io.BytesIO()
         # Without the version of matplotlib, which changes no image.
-        figure.savefig(png, format="png", metadata={"Software": None})
+        figure.savefig(png, format="png", metadata={"Software": SOFTWARE})
         return png.getvalue()
     finally:
         pyplot.close(figure)

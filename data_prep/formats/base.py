@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, Optional
 
 from common import files
 from common.errors import DataError
-from data_prep.writer import dataset
+from data_prep.writer import dataset, ownership
 
 
 def prepare(
@@ -31,6 +31,9 @@ def prepare(
         DataError: the data or the disk is not as needed, or more is unusable than the limits allow.
     """
     with files.file_errors():
+        if os.path.isdir(out_dir) and not os.path.exists(os.path.join(out_dir, dataset.DATASET_FILE)):
+            # Before annotations are read, which may take minutes. A dataset of ours may turn out to be complete.
+            ownership.refuse_foreign(out_dir)
         plan = make_plan()
     with files.locked(out_dir):
         ready = None if force else _complete(out_dir, plan)

@@ -20,7 +20,7 @@ from data_prep.check import quick
 from data_prep.formats import pets
 from data_prep.mini_pets import backgrounds, portraits
 from data_prep.mini_pets.canvas import Canvas
-from data_prep.writer import dataset
+from data_prep.writer import dataset, ownership
 
 GENERATOR = {"generator": "mini-pets", "version": 1, "seed": 7}
 CLASSES = ("Bengal", "pug", "Siamese")
@@ -67,6 +67,9 @@ def prepare(
         ready = None if force else quick.complete(out_dir, drawn_by=GENERATOR, shards=shards)
         if ready:
             return ready
+        # Not raw: it is drawn over, and a folder of that name may be somebody's own.
+        ownership.refuse_foreign(out_dir, beside=("contact-sheet.png",))
+        ownership.claim(out_dir, ["raw"])
         files.remove_temporaries(out_dir)
         raw = os.path.join(out_dir, "raw")
         _draw_all(raw, workers or dataset.available_cores())

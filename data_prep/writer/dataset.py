@@ -17,12 +17,12 @@ from common import files
 from common.errors import DataError, UsageError
 from common.text import counted
 from data_prep.wording import size_text, some
-from data_prep.writer import shard_workers
+from data_prep.writer import ownership, shard_workers
 from data_prep.writer.outcome import Outcome
 
 FORMAT = 1
-DATASET_FILE = "dataset.json"
-LABEL_MAP_FILE = "label_map.pbtxt"
+DATASET_FILE = ownership.DATASET_FILE
+LABEL_MAP_FILE = ownership.LABEL_MAP_FILE
 SHARDS = 10
 MAX_SKIPPED = 0.02
 # Nine of the Oxford pets' 3,680 images have no xml, a known gap; beyond this share something is missing.
@@ -94,11 +94,12 @@ def write(out_dir: str, plan: Plan, workers: Optional[int] = None, limits: Limit
         limits: how much of it may be unusable.
 
     Raises:
-        UsageError: shards, workers or limits are no such numbers.
+        UsageError: shards, workers or limits are no such numbers, or the folder holds what is not ours.
         DataError: more is unusable than the limits allow, after printing what was skipped and why; or a shard would be
             empty.
     """
     _validate(plan, workers, limits)
+    ownership.refuse_foreign(out_dir)
     started = time.monotonic()
     files.remove_temporaries(out_dir)
     tasks = [
@@ -111,6 +112,8 @@ def write(out_dir: str, plan: Plan, workers: Optional[int] = None, limits: Limit
         for split in plan.splits
         for number in range(plan.shards)
     ]
+    names = [os.path.basename(task.path) for task in tasks]
+    ownership.claim(out_dir, names + [LABEL_MAP_FILE, DATASET_FILE])
     try:
         shards = shard_workers.run(tasks, plan.convert, workers or available_cores())
         dataset = _describe(plan, shards)
@@ -340,14 +343,15 @@ def _publish(out_dir, plan, shards, dataset):
 
     All are on the disk under their temporary names before an older dataset is touched: the disk may be full.
     """
+    before = ownership.ours(out_dir)
     dataset_path, label_map_path = (os.path.join(out_dir, name) for name in (DATASET_FILE, LABEL_MAP_FILE))
     label_map = files.write_temporary(label_map_path, label_map_text(plan.classes).encode("utf-8"))
     description = files.write_temporary(dataset_path, files.json_bytes(dataset))
     if os.path.exists(dataset_path):
         os.unlink(dataset_path)
     keep = {os.path.basename(shard.task.path) for shard in shards}
-    for name in os.listdir(out_dir):
-        if ".record-" in name and not name.startswith(".") and name not in keep:
+    for name in set(os.listdir(out_dir)) & before - keep:
+        if ".record-" in name:
             os.unlink(os.path.join(out_dir, name))
     for shard in shards:
         os.replace(shard.unfinished, shard.task.path)

@@ -381,3 +381,33 @@ def test_the_whole_dataset_is_fetched_once_and_the_archives_are_removed(servers,
     asked = len(servers[0].ranges_asked)
     download.fetch_pets(str(tmp_path / "raw"), [servers[0].url], archives)
     assert len(servers[0].ranges_asked) == asked
+
+
+def test_an_archive_that_was_there_is_used_and_stays_or_is_named(servers, tmp_path):
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    path = make_archive(raw / "images.tar.gz", [("images/x.txt", tarfile.REGTYPE, b"x")])
+    with open(path, "rb") as file:
+        content = file.read()
+    archive = download.Archive("images.tar.gz", len(content), hashlib.sha256(content).hexdigest())
+    download.fetch_pets(str(raw), [servers[0].url], {"images": archive})
+    assert sorted(os.listdir(str(raw))) == ["images", "images.tar.gz"] and servers[0].ranges_asked == []
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "images.tar.gz").write_bytes(b"mine")
+    with pytest.raises(DataError, match="is not the published archive"):
+        download.fetch_pets(str(other), [servers[0].url], {"images": archive})
+    assert (other / "images.tar.gz").read_bytes() == b"mine" and os.listdir(str(other)) == ["images.tar.gz"]
+
+
+def test_a_download_that_was_killed_before_it_was_unpacked_is_ours(servers, tmp_path):
+    path = make_archive(tmp_path / "images.tar.gz", [("images/x.txt", tarfile.REGTYPE, b"x")])
+    with open(path, "rb") as file:
+        servers[0].content = file.read()
+    archive = download.Archive("images.tar.gz", len(servers[0].content), hashlib.sha256(servers[0].content).hexdigest())
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    download.ownership.claim(str(raw), ["images.tar.gz"])
+    (raw / "images.tar.gz").write_bytes(servers[0].content[:20])
+    download.fetch_pets(str(raw), [servers[0].url], {"images": archive})
+    assert os.listdir(str(raw)) == ["images"]

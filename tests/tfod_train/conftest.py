@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.fixture
-def start(a_run, project_dir):
+def start(planned_run, project_dir):
     """function(folder, batch_size, **settings): run.json as a training writes it at its start."""
     from tfod_train.config import pipeline
     from tfod_train.run import manifest
@@ -19,7 +19,7 @@ def start(a_run, project_dir):
         folder.mkdir(exist_ok=True)
         config = pipeline.parse(config_path)
         config.train_config.batch_size = batch_size
-        manifest.start(a_run(folder, config, start_step, **settings))
+        manifest.start(planned_run(folder, config, start_step, **settings))
         return json.loads((folder / "run.json").read_text())
 
     return write

@@ -9,7 +9,7 @@ from typing import List
 
 import numpy as np
 
-from common import files
+from common import files, ownership
 from common.errors import PREFLIGHT_FAILED, Refused
 from common.json_files import write_json
 from tfod_train.devices import devices as device_choice
@@ -42,6 +42,7 @@ def detect(settings: Settings, console: Console, arguments: List[str]) -> int:
     targets = _targets(asked.images, asked.out)
     try:
         os.makedirs(asked.out, exist_ok=True)
+        _claim(asked.out, targets)
         console.capture(os.path.join(asked.out, LOG), debug=settings.log_level.value == "debug")
     except OSError as error:
         raise Refused(
@@ -108,6 +109,17 @@ def _targets(images, out):
         if written:
             raise Refused(f"{image} would be drawn over.", "Name another folder with --out.")
     return targets
+
+
+def _claim(out, targets):
+    """Sees that nobody else's files are in --out, and writes down what is going to be there."""
+    description = ownership.read_object(os.path.join(out, RESULTS))
+    known = set()
+    if {"model", "min_score", "failed"} <= set(description):  # of a detect, also of one that kept no list yet
+        drawn = [one.get("drawn") for one in description.get("pictures") or () if isinstance(one, dict)]
+        known = {RESULTS, LOG} | {os.path.basename(name) for name in drawn if isinstance(name, str)}
+    ownership.refuse_foreign(out, known)
+    ownership.claim(out, [RESULTS, LOG] + [os.path.basename(target) for target in targets], known)
 
 
 def _load(folder):

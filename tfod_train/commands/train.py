@@ -1,5 +1,6 @@
 """entrypoint.py train: checks everything, says what will happen, trains, and hands over to the evaluation."""
 
+import copy
 import os
 import sys
 from typing import List
@@ -51,11 +52,13 @@ def _make_data(settings, console):
 
 def _begin(run):
     """Writes down what the run is."""
-    run.run_dir.write_config(run.config)
+    whole = copy.deepcopy(run.config)
     if run.start_step:
         # The run resumes from its own checkpoint; what it began with is not read again.
         run.config.train_config.ClearField("fine_tune_checkpoint")
+    # First: files of these names without a run.json beside them are somebody else's.
     manifest.start(run)
+    run.run_dir.write_config(whole)
     # After the manifest: an evaluation beside counts its patience from the step at which that says we began.
     stop_request.withdraw(run.run_dir)
 

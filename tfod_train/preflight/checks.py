@@ -292,7 +292,7 @@ def _with_config(plan, lines, settings):
     config, changes = effective
     run_dir = RunDir.of(settings)
     _collect(lines, "fine-tuning", lambda: (_fine_tuning(config), None))
-    _collect(lines, "RUN_DIR", lambda: (_run_dir(run_dir, config, settings), None))
+    _collect(lines, "RUN_DIR", lambda: (_run_dir(run_dir, path, config, settings), None))
     lines.append(disk(run_dir, config, settings))
     return plan._replace(config_path=path, config=config, changes=changes, run_dir=run_dir)
 
@@ -331,8 +331,9 @@ def _fine_tuning(config):
     )
 
 
-def _run_dir(run_dir, config, settings):
+def _run_dir(run_dir, path, config, settings):
     step = run_dir.check(config, settings)
+    run_dir.check_config_file(path)
     if run_dir.is_training():
         raise run_dir.in_use()
     parent = _existing(run_dir.path)

@@ -165,6 +165,7 @@ class RunDir(object):
         newest = self.newest_checkpoint()
         if not _is_our_manifest(self.manifest):
             raise Refused(f"{self} holds a run.json of something else.", ELSEWHERE)
+        self._refuse_files_of_others()
         if not self._is_ours() and _holds_a_checkpoint(self.path):
             raise Refused(f"{self} holds checkpoints of something else (no run.json beside them).", ELSEWHERE)
         if newest and settings.resume.value == "never":
@@ -179,6 +180,18 @@ class RunDir(object):
         self._check_same_model(newest[0], config)
         return newest[1]
 
+    def _refuse_files_of_others(self):
+        """Without a run.json, what has the name of a run's file is somebody else's, and would be written over."""
+        if os.path.lexists(self.manifest):
+            return
+        names = (CONFIG, LOG, METRICS, REPORT, STOP_REQUEST, EvaluationDir.NAME, "best", "export")
+        there = [name for name in names if os.path.lexists(self.file(name))]
+        if there:
+            raise Refused(
+                f"{self} holds {', '.join(there)} of something else (no run.json beside).",
+                "Set RUN_DIR to another folder.",
+            )
+
     def _check_same_model(self, checkpoint, config):
         before = self.read_config()
         differences = pipeline.differing_fields(before.model, config.model, "model.")
@@ -191,6 +204,22 @@ class RunDir(object):
                 f"{self} holds a run without what this config trains: {', '.join(missing)}.",
                 f"Set that back, or begin a new run from its weights: FINE_TUNE_CHECKPOINT={checkpoint} and "
                 "another RUN_DIR.",
+            )
+
+    def check_config_file(self, path: str) -> None:
+        """Raises Refused where a config is the run's own file and somebody changed it: it is written anew."""
+        if not (os.path.exists(self.config) and os.path.samefile(path, self.config)):
+            return
+        there, written = self.read_config(), pipeline.from_lines(self.read_manifest().get("config"))
+        with open(self.config, encoding="utf-8") as file:
+            changed = file.read() != text_format.MessageToString(there) or written is None
+        for config in (there, written):
+            if config is not None:
+                config.train_config.ClearField("fine_tune_checkpoint")  # a resumed run's run.json has none
+        if changed or there != written:
+            raise Refused(
+                f"PIPELINE_CONFIG={path} is the run's own file, which a training writes anew, and it was changed.",
+                "Copy it to another name, and set PIPELINE_CONFIG to that.",
             )
 
     def prepare(self, config: Any, settings: Settings, say: Callable[[str], None] = lambda sentence: None) -> int:

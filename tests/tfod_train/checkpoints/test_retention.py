@@ -7,14 +7,14 @@ import pytest
 pytestmark = pytest.mark.tensorflow
 
 
-def test_a_saver_that_keeps_some_for_good_has_them_noted_and_they_outlive_the_next_start(protos, a_run, tmp_path):
+def test_a_saver_that_keeps_some_for_good_has_them_noted_and_they_outlive_the_next_start(protos, planned_run, tmp_path):
     import tensorflow.compat.v1 as tf
 
     from tfod_train.checkpoints import find, retention
     from tfod_train.hooks.checkpoint import checkpoint_hook
 
     folder = str(tmp_path)
-    run = a_run(folder, None, CHECKPOINT_EVERY_STEPS="1", KEEP_CHECKPOINTS="2")
+    run = planned_run(folder, None, CHECKPOINT_EVERY_STEPS="1", KEEP_CHECKPOINTS="2")
     with tf.Graph().as_default():
         increment = tf.train.get_or_create_global_step().assign_add(1)
         # A moment: each checkpoint but those of the first is kept for good when its turn to go comes.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from common.errors import Refused
 from tfod_train.commands import detect
 from tfod_train.export.compare import Detections
 
@@ -137,3 +138,24 @@ def test_a_damaged_export_is_named(name, content, sentence, tiny, exported, tmp_
     (tmp_path / "export" / name).write_bytes(content)
     refused = tiny("detect", "", "--model", tmp_path / "export", "--out", tmp_path / "out", "a.jpg")
     assert refused.code == 2 and sentence in refused.console
+
+
+def test_nothing_of_others_is_drawn_over(tmp_path):
+    (tmp_path / "detections.json").write_text('{"mine": 1}')
+    (tmp_path / "a.jpg").write_text("mine")
+    with pytest.raises(Refused) as refused:
+        detect._claim(str(tmp_path), [str(tmp_path / "b.jpg")])
+    assert refused.value.code == 2 and "a.jpg, detections.json" in refused.value.what
+    assert sorted(os.listdir(str(tmp_path))) == ["a.jpg", "detections.json"]
+
+
+def test_what_detect_drew_before_is_drawn_over_also_where_it_kept_no_list_yet(tmp_path):
+    detect._claim(str(tmp_path), [str(tmp_path / "a.jpg")])
+    for name in ("a.jpg", "detect.log"):
+        (tmp_path / name).write_text("")
+    found = {"model": "m", "min_score": 0.5, "failed": [], "pictures": [{"drawn": "a.jpg"}]}
+    (tmp_path / "detections.json").write_text(json.dumps(found))
+    detect._claim(str(tmp_path), [str(tmp_path / "b.jpg")])
+    (tmp_path / ".tfod-train.json").unlink()
+    detect._claim(str(tmp_path), [str(tmp_path / "c.jpg")])
+    detect._claim(str(tmp_path), [str(tmp_path / "d.jpg")])

@@ -331,3 +331,55 @@ def test_a_file_system_without_locks_is_said_and_not_taken_for_another_training(
     run_dir.RunDir(folder).prepare(config, read_settings(), sentences.append)
     assert sentences == [f"{folder} cannot be locked (No locks available): nothing will stop a second training in it."]
     assert not run_dir.RunDir(folder).is_training()
+
+
+@pytest.mark.parametrize(
+    "name", ["pipeline.config", "train.log", "metrics.jsonl", "report.html", "eval", "best", "export"]
+)
+def test_files_with_names_of_a_runs_but_no_run_are_somebodys_and_stay(name, tmp_path, config, read_settings):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / name).write_text("mine")
+    refused = refusal(str(folder), config, read_settings())
+    assert refused.code == 2 and f"holds {name} of something else" in refused.what
+    assert (folder / name).read_text() == "mine" and os.listdir(str(folder)) == [name]
+
+
+def test_other_files_beside_a_run_are_left_alone(tmp_path, config, read_settings):
+    from tfod_train.run.run_dir import RunDir
+
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / ".notes.tmp").write_text("mine, too")
+    assert RunDir(str(tmp_path)).prepare(config, read_settings()) == 0
+    assert {"notes.txt", ".notes.tmp"} <= set(os.listdir(str(tmp_path)))
+
+
+class TestOwnConfig:
+    """PIPELINE_CONFIG may be the run's own file as long as nobody changed it: a training writes it anew."""
+
+    @pytest.fixture
+    def begun(self, tmp_path, config, planned_run):
+        from tfod_train.run import manifest
+
+        run = planned_run(tmp_path / "run", config)
+        (tmp_path / "run").mkdir()
+        manifest.start(run)
+        run.run_dir.write_config(config)
+        return run.run_dir
+
+    def test_unchanged_it_is_taken(self, begun, project_dir):
+        begun.check_config_file(begun.config)
+        begun.check_config_file(os.path.join(project_dir, "configs/ssd_mobilenet_v1_mini_pets.config"))
+
+    @pytest.mark.parametrize("change", [("num_steps: 500", "num_steps: 900"), ("model {", "# mine\nmodel {")])
+    def test_changed_it_is_refused_and_kept(self, change, begun, tmp_path):
+        with open(begun.config) as file:
+            text = file.read()
+        assert change[0] in text
+        with open(begun.config, "w") as file:
+            file.write(text.replace(*change))
+        os.symlink(begun.config, str(tmp_path / "other.config"))
+        for path in (begun.config, str(tmp_path / "other.config")):
+            with pytest.raises(Refused) as refused:
+                begun.check_config_file(path)
+            assert refused.value.code == 2 and f"PIPELINE_CONFIG={path} is the run's own file" in refused.value.what

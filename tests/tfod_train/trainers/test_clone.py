@@ -34,14 +34,14 @@ def config(protos):
 
 
 @pytest.mark.tensorflow
-def test_the_clone_trainers_saver_keeps_what_settings_and_config_say(config, a_run):
+def test_the_clone_trainers_saver_keeps_what_settings_and_config_say(config, planned_run):
     import tensorflow.compat.v1 as tf
 
     from tfod_train.trainers import clone
 
     with tf.Graph().as_default():
         tf.train.create_global_step()
-        saver = clone.saver(a_run("runs/none", config, KEEP_CHECKPOINTS="7")).as_saver_def()
+        saver = clone.saver(planned_run("runs/none", config, KEEP_CHECKPOINTS="7")).as_saver_def()
     assert (saver.max_to_keep, saver.keep_checkpoint_every_n_hours) == (7, 3)
 
 
