@@ -5,6 +5,7 @@ it by the clones itself, the patched input function by the replicas.
 """
 
 import copy
+import glob
 import math
 import os
 import re
@@ -23,6 +24,8 @@ from tfod_train.devices.devices import Devices
 from tfod_train.settings import Settings
 from tfod_train.trainer import TRAINERS
 
+# What the API's own sample configs have where a path belongs.
+PLACEHOLDER = "PATH_TO_BE_CONFIGURED"
 # By dataset, then by device: the full-size Pets model would take weeks on a CPU.
 DEFAULT_CONFIGS = {
     ("mini-pets", "gpu"): "configs/ssd_mobilenet_v1_mini_pets.config",
@@ -157,6 +160,7 @@ def effective(
     Raises:
         Refused: with exit code 2, when a batch does not divide or the resizer cannot batch.
     """
+    _refuse_other_records(config, dataset)
     config, wanted = copy.deepcopy(config), Wanted(settings, dataset, devices, ram)
     changes: List[str] = []
     for use in (
@@ -213,6 +217,30 @@ def _set(message, field, value, changes, why):
         changes.append(f"{field}: {_short(old) if old != '' else 'none'} -> {value} ({why})")
 
 
+def _refuse_other_records(config, dataset):
+    """A config that names other records than the dataset's asks for two trainings at once."""
+    readers = [(config.train_input_reader, "train")] + [(reader, "val") for reader in config.eval_input_reader]
+    others = [
+        path
+        for reader, split in readers
+        for path in reader.tf_record_input_reader.input_path
+        if path and PLACEHOLDER not in path and _files(path) != _files(dataset.pattern(split))
+    ]
+    if others:
+        raise Refused(
+            f"The config names the records {', '.join(others[:3])}, and the dataset {dataset.name} "
+            f"({dataset.found_how}) has {dataset.pattern('train')}.",
+            f"Name the dataset of those records with DATASET, or write {PLACEHOLDER} for them in the config: then it "
+            "trains on the dataset.",
+            SETTINGS_REFUSED,
+        )
+
+
+def _files(pattern):
+    """What tells the files of a pattern: the files themselves, or where there are none the pattern's own place."""
+    return sorted(map(os.path.realpath, glob.glob(pattern))) or [os.path.realpath(pattern)]
+
+
 def _use_dataset(config, wanted, changes):
     model, dataset = model_of(config), wanted.dataset
     _set(model, "num_classes", dataset.description["num_classes"], changes, "the label map's classes")
@@ -222,6 +250,9 @@ def _use_dataset(config, wanted, changes):
     for reader, split, shuffle in readers:
         del reader.tf_record_input_reader.input_path[:]
         reader.tf_record_input_reader.input_path.append(dataset.pattern(split))
+        named = reader.label_map_path
+        if named and PLACEHOLDER not in named and os.path.realpath(named) != os.path.realpath(dataset.label_map):
+            changes.append(f"label_map_path: {_short(named)} -> {dataset.label_map} (the {split} records' dataset)")
         reader.label_map_path = dataset.label_map
         reader.shuffle = shuffle and reader.shuffle
     del config.eval_input_reader[1:]

@@ -307,3 +307,55 @@ def test_a_name_of_the_zoo_in_the_config_is_told_where_it_belongs(read_settings,
     assert refused.value.do == (
         "FINE_TUNE_CHECKPOINT=ssd_mobilenet_v1_coco fetches that model of the zoo; in a config it is a path."
     )
+
+
+class TestRecordsInAConfig:
+    """Case: a config of the user's own with its paths filled in, while DATASET means something else."""
+
+    @pytest.fixture
+    def trained_on(self, read_settings, dataset, two_cpus, project_dir, protos):
+        """function(train path, val path, label map) -> Effective of the built-in config with those paths."""
+        from tfod_train.config import pipeline
+
+        def make(train, val="", label_map=""):
+            config = pipeline.parse(os.path.join(project_dir, "configs/ssd_mobilenet_v1_mini_pets.config"))
+            config.train_input_reader.tf_record_input_reader.input_path.append(train)
+            config.train_input_reader.label_map_path = label_map
+            if val:
+                config.eval_input_reader[0].tf_record_input_reader.input_path.append(val)
+            return pipeline.effective(config, read_settings(DEVICE="cpu"), dataset, two_cpus)
+
+        return make
+
+    @pytest.mark.parametrize("there", [True, False])
+    def test_other_records_are_refused_with_both_names_whether_they_are_there_or_not(
+        self, there, trained_on, tmp_path, dataset
+    ):
+        mine = tmp_path / "mine_train.record"
+        if there:
+            mine.write_bytes(b"")
+        for paths in ((str(mine),), (dataset.pattern("train"), str(mine))):
+            with pytest.raises(Refused) as refused:
+                trained_on(*paths)
+            assert refused.value.code == 2
+            assert str(mine) in refused.value.what and dataset.pattern("train") in refused.value.what
+            assert "DATASET" in refused.value.do
+
+    def test_the_datasets_own_records_and_placeholders_are_trained_on(self, trained_on, dataset, monkeypatch, tmp_path):
+        for train, val in (
+            ("PATH_TO_BE_CONFIGURED/mscoco_train.record-?????-of-00100", "PATH_TO_BE_CONFIGURED/mscoco_val.record"),
+            (dataset.pattern("train"), dataset.pattern("val")),
+            ("", ""),
+        ):
+            config = trained_on(train, val).config
+            assert list(config.train_input_reader.tf_record_input_reader.input_path) == [dataset.pattern("train")]
+        monkeypatch.chdir(str(tmp_path))
+        assert trained_on(os.path.relpath(dataset.pattern("train"), str(tmp_path)))
+
+    def test_a_label_map_that_is_replaced_is_a_line(self, trained_on, dataset):
+        (line,) = [
+            one for one in trained_on("", "", "mine/label_map.pbtxt").changes if one.startswith("label_map_path")
+        ]
+        assert line.startswith(f"label_map_path: mine/label_map.pbtxt -> {dataset.label_map}")
+        for label_map in ("PATH_TO_BE_CONFIGURED/mscoco_label_map.pbtxt", dataset.label_map):
+            assert not [one for one in trained_on("", "", label_map).changes if one.startswith("label_map_path")]
