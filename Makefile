@@ -54,13 +54,13 @@ test-fast: lint  ## `make lint`, and the tests that neither train nor load Tenso
 test-full: test  ## `make test`, then the long tests (up to 45 minutes)
 	@$(LAUNCH) pytest -m "long and not image"
 
-test-nightly:  ## what is slow and seldom breaks: soak, API's own tests, newer checkout, Python 3.8, set-up, 20 kills
+test-nightly:  ## what is slow and seldom breaks: soak, newer checkout, Python 3.8, set-up, 20 kills
 	@$(LAUNCH) pytest -m "nightly or kills" --kills $(or $(KILLS),20)
 
 test-faults:  ## kill trainings 20 times, half of them while they save (KILLS=6 does fewer), and see that none is lost
 	@$(LAUNCH) pytest -m kills --kills $(or $(KILLS),20)
 
-test-api:  ## the API's own tests on the patched API (2 minutes; `make test-nightly` runs them too)
+test-api:  ## the API's own tests on the patched API (2 minutes; `make test-full` runs them too)
 	@$(LAUNCH) pytest -m api_own_tests
 
 test-image:  ## the tests of the Docker image, where an engine answers

@@ -1,4 +1,6 @@
-"""The environment contract: every setting with its default, meaning and check. Nothing else reads os.environ.
+"""The environment contract: every setting with its default, meaning and check.
+
+Nothing else in this package reads a setting from os.environ.
 
 `read()` validates everything at once, before TensorFlow is imported, and raises one `SettingsRefused` that lists all
 errors. `.env.example` and docs/settings.md are generated from this module (`python -m tfod_train.settings`).

@@ -12,6 +12,9 @@ import yaml
 
 from tests.docker.conftest import ROOT
 
+# Without continue-on-error, services and containers of others.
+JOB_KEYS = {"runs-on", "timeout-minutes", "steps", "strategy", "if", "env", "permissions"}
+STEP_KEYS = {"name", "uses", "with", "run", "if", "env", "shell"}
 FILES = sorted(glob.glob(os.path.join(ROOT, ".github", "workflows", "*.yml")))
 
 
@@ -35,6 +38,26 @@ def steps(workflow):
 
 def test_there_are_those_that_the_project_promises():
     assert [os.path.basename(path) for path in FILES] == ["advisories.yml", "ci.yml", "gpu-smoke.yml", "nightly.yml"]
+
+
+def test_only_pushes_requests_the_clock_and_people_start_one_and_none_hides_a_failure(workflow):
+    assert set(workflow) <= {"name", "on", "permissions", "concurrency", "jobs", "env"}
+    assert set(workflow["on"]) <= {"push", "pull_request", "schedule", "workflow_dispatch"}
+    for job in workflow["jobs"].values():
+        assert set(job) <= JOB_KEYS and {"runs-on", "steps"} <= set(job)
+    for step in steps(workflow):
+        assert set(step) <= STEP_KEYS
+        assert ("uses" in step) != ("run" in step)
+
+
+def test_expressions_use_no_secret_and_nothing_that_strangers_write(text):
+    """A title or a branch's name in an expression of `run` would be run."""
+    expressions = re.findall(r"\$\{\{\s*(.*?)\s*\}\}", text)
+    assert text.count("${{") == len(expressions)
+    contexts = {context for one in expressions for context in re.findall(r"\b([a-z]+)\.\w", one)}
+    assert contexts <= {"github", "matrix", "inputs", "vars"}
+    named = text.replace("github.event_name", "")
+    assert not re.search(r"github\.(event\.(?!label\.name\b)|head_ref)", named)
 
 
 def test_it_may_only_read_and_ends_by_itself(workflow):

@@ -89,7 +89,8 @@ def test_no_python_file_is_compiled_again_at_each_start(run):
     """The user of the container cannot write beside them, so a missing .pyc costs seconds every time."""
     look = (
         "import importlib.util as u, os\n"
-        "for top in ('trainers', 'data_prep', 'api/object_detection'):\n"
+        "for top in ('common', 'data_prep', 'object_detection_patches', 'tfod_train', 'api/object_detection'):\n"
+        "    assert os.path.isdir('/opt/tfod-train/' + top), top\n"
         "    for parent, _, names in os.walk('/opt/tfod-train/' + top):\n"
         "        for name in names:\n"
         "            path = os.path.join(parent, name)\n"

@@ -4,11 +4,12 @@ import uuid
 
 import pytest
 
+from common.commands import COMMANDS
 from tests.image.containers import Compose
 
 pytestmark = pytest.mark.image
 
-SERVICES = {"data", "train", "eval", "preflight", "report", "export", "detect", "tensorboard"}
+SERVICES = set(COMMANDS) | {"tensorboard"}
 TRAINERS = ("train", "eval", "preflight")
 
 

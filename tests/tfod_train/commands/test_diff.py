@@ -40,6 +40,7 @@ def test_every_difference_is_named_with_both_values(start, tmp_path):
     code, shown = compare("--exit-code", tmp_path / "one", tmp_path / "other" / "run.json")
     rows = [line.split() for line in shown.splitlines()]
     assert code == 1
+    assert compare(tmp_path / "one", tmp_path / "other") == (0, shown)
     assert [
         row for row in rows if row and row[0] in ("settings.seed", "settings.trainer", "config.train_config.batch_size")
     ] == [
