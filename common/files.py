@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from typing import Any, Iterator
+from typing import Any, Iterator, List
 
 from common.errors import DataError
 
@@ -38,6 +38,12 @@ def temporary(path: str) -> str:
     """A name beside path for the unfinished file; `remove_temporaries` finds it after a crash."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.{os.getpid()}{_TEMPORARY}")
+
+
+def unfinished(path: str) -> List[str]:
+    """The temporary names beside path under which a killed process was writing it."""
+    folder, name = os.path.split(os.path.abspath(path))
+    return [other for other in os.listdir(folder) if _OURS.match(other) and other[1:].rsplit(".", 2)[0] == name]
 
 
 def remove_temporaries(folder: str) -> None:

@@ -3,6 +3,7 @@
 The command then takes this process's place, so that signals reach it and its exit code is the one people see.
 """
 
+import functools
 import os
 import re
 import signal
@@ -362,12 +363,11 @@ def build_image(environ: Mapping[str, str]) -> None:
     """
     path = os.path.join(ROOT, BUILD_LOG)
     say(f"Building the image (a few minutes the first time; details in {BUILD_LOG}).")
-    commands = (["docker", "compose", "build"], ["docker", "tag", IMAGE, f"{IMAGE}:{__version__}"])
     with open(path, "wb") as log:
-        failed = any(
-            subprocess.call(command, cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT)
-            for command in commands
-        )
+        run_logged = functools.partial(subprocess.call, cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT)
+        failed = run_logged(["docker", "compose", "build"])
+        # A second name, which an image that compose was told to call otherwise does without.
+        run_logged(["docker", "tag", IMAGE, f"{IMAGE}:{__version__}"])
     if failed:
         raise LaunchError(
             f"The image could not be built; the last lines of {BUILD_LOG}:\n{environment.last_lines(path)}",

@@ -322,11 +322,11 @@ def _meaningless(given):
         for name in trainer.own_settings
         if other != chosen and chosen in TRAINERS and name in given and name not in TRAINERS[chosen].own_settings
     ]
-    # PS_TASKS=0 asks for nothing.
+    # PS_TASKS=0 asks for nothing, and what is no number is refused as that.
     return [
         f"{name}={given[name]} has no meaning with TRAINER={chosen}: set TRAINER={other}, or leave it out."
         for name, other in of_others
-        if not (name == "PS_TASKS" and not given[name].strip().lstrip("0"))
+        if name != "PS_TASKS" or given[name].strip().lstrip("0").isdigit()
     ]
 
 

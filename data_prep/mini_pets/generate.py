@@ -67,11 +67,12 @@ def prepare(
         ready = None if force else quick.complete(out_dir, drawn_by=GENERATOR, shards=shards)
         if ready:
             return ready
-        # Not raw: it is drawn over, and a folder of that name may be somebody's own.
-        ownership.refuse_foreign(out_dir, beside=("contact-sheet.png",))
+        raw = os.path.join(out_dir, "raw")
+        # It is drawn over, and a folder of that name may be somebody's own.
+        beside = ("contact-sheet.png",) + (("raw",) if _is_drawn(raw) else ())
+        ownership.refuse_foreign(out_dir, beside)
         ownership.claim(out_dir, ["raw"])
         files.remove_temporaries(out_dir)
-        raw = os.path.join(out_dir, "raw")
         _draw_all(raw, workers or dataset.available_cores())
         plan = pets.plan(raw, "mini-pets", pets.Options(shards=shards), CLASSES, one_pet_each=False)
         return dataset.write(
@@ -204,7 +205,20 @@ def _xml(image_id, drawing):
     )
 
 
+def _is_drawn(raw):
+    """Whether a folder holds what this module draws, also an earlier version of it: its list of images says so."""
+    try:
+        return files.read(os.path.join(raw, "annotations", "list.txt")) == _lists(image_ids())["list"].encode("utf-8")
+    except OSError:
+        return False
+
+
 def _write_lists(folder, ids):
+    for name, text in _lists(ids).items():
+        _save(os.path.join(folder, "annotations", name + ".txt"), text.encode("utf-8"))
+
+
+def _lists(ids):
     """list.txt, trainval.txt and test.txt: id, class, species (1 cat, 2 dog), breed within the species."""
     lines = {}
     for image_id in ids:
@@ -213,9 +227,8 @@ def _write_lists(folder, ids):
         species = 1 if _SPECIES[breed] == "cat" else 2
         lines[image_id] = f"{image_id} {CLASSES.index(breed) + 1} {species} {same_species.index(breed) + 1}\n"
     header = "#Image CLASS-ID SPECIES BREED-ID\n#SPECIES: 1:Cat 2:Dog\n"
-    for name, text in (
-        ("list", header + "".join(lines[image_id] for image_id in ids)),
-        ("trainval", "".join(lines[i] for i in ids if not _is_test(i))),
-        ("test", "".join(lines[i] for i in ids if _is_test(i))),
-    ):
-        _save(os.path.join(folder, "annotations", name + ".txt"), text.encode("utf-8"))
+    return {
+        "list": header + "".join(lines[image_id] for image_id in ids),
+        "trainval": "".join(lines[i] for i in ids if not _is_test(i)),
+        "test": "".join(lines[i] for i in ids if _is_test(i)),
+    }

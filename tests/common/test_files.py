@@ -60,3 +60,9 @@ def test_a_folder_is_made_and_held_against_others(tmp_path):
     with files.locked(str(folder)):
         assert not is_free()
     assert is_free()
+
+
+def test_what_a_killed_process_was_writing_is_found_by_the_name_it_would_have_got(tmp_path):
+    for name in (".a.json.12.tmp", ".a.json.x.tmp", ".b.json.12.tmp", "a.json"):
+        (tmp_path / name).write_text("")
+    assert files.unfinished(str(tmp_path / "a.json")) == [".a.json.12.tmp"]

@@ -83,7 +83,8 @@ def _need_space(folder, needed):
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise Refused(
-            f"{folder} has {free // 2**20} MB free; to fetch and unpack the checkpoint takes {needed // 2**20} MB.",
+            f"{folder} has {free // 2**20} MB free; to fetch and unpack the checkpoint takes "
+            f"{int(needed) // 2**20} MB.",
             "Free some space, or set DATA_DIR to another disk.",
             PREFLIGHT_FAILED,
         )

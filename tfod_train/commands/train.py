@@ -56,9 +56,8 @@ def _begin(run):
     if run.start_step:
         # The run resumes from its own checkpoint; what it began with is not read again.
         run.config.train_config.ClearField("fine_tune_checkpoint")
-    # First: files of these names without a run.json beside them are somebody else's.
-    manifest.start(run)
-    run.run_dir.write_config(whole)
+    # run.json first: files of a run's names without it are somebody else's.
+    run.run_dir.write_config(whole, before=lambda: manifest.start(run))
     # After the manifest: an evaluation beside counts its patience from the step at which that says we began.
     stop_request.withdraw(run.run_dir)
 

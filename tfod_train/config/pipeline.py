@@ -220,12 +220,11 @@ def _set(message, field, value, changes, why):
 def _refuse_other_records(config, dataset):
     """A config that names other records than the dataset's asks for two trainings at once."""
     readers = [(config.train_input_reader, "train")] + [(reader, "val") for reader in config.eval_input_reader]
-    others = [
-        path
-        for reader, split in readers
-        for path in reader.tf_record_input_reader.input_path
-        if path and PLACEHOLDER not in path and _files(path) != _files(dataset.pattern(split))
-    ]
+    others: List[str] = []
+    for reader, split in readers:
+        paths = [path for path in reader.tf_record_input_reader.input_path if path and PLACEHOLDER not in path]
+        if paths and not _are_records_of(paths, dataset.pattern(split)):
+            others += paths
     if others:
         raise Refused(
             f"The config names the records {', '.join(others[:3])}, and the dataset {dataset.name} "
@@ -236,9 +235,15 @@ def _refuse_other_records(config, dataset):
         )
 
 
-def _files(pattern):
-    """What tells the files of a pattern: the files themselves, or where there are none the pattern's own place."""
-    return sorted(map(os.path.realpath, glob.glob(pattern))) or [os.path.realpath(pattern)]
+def _are_records_of(paths, pattern):
+    """Whether paths (patterns, too) are the files of a dataset's pattern: all of them together, or, where none of them
+    is there, by the names of folder and file, as those of a config that was made where the data had another place."""
+    named = {os.path.realpath(name) for path in paths for name in glob.glob(path)}
+    if named:
+        return named == {os.path.realpath(name) for name in glob.glob(pattern)}
+    return all(
+        os.path.abspath(path).split(os.sep)[-2:] == os.path.abspath(pattern).split(os.sep)[-2:] for path in paths
+    )
 
 
 def _use_dataset(config, wanted, changes):

@@ -212,7 +212,7 @@ class _Evaluations(object):
             return ""
         return (
             f", with {entry['weights']} weights; delete {self._out.metrics} to have all evaluated "
-            f"as USE_MOVING_AVERAGE={averages} says"
+            f"as USE_MOVING_AVERAGE={averages:d} says"
         )
 
     def _keep_if_best(self, checkpoint, entry, metrics):

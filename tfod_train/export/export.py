@@ -83,8 +83,9 @@ def write(chosen: Chosen, settings: Settings, console: Console, out: Optional[st
         os.makedirs(unfinished)
         try:
             console.capture(run_dir.file(LOG), debug=settings.log_level.value == "debug")
-            _start_tensorflow(plugins.of_run(settings.plugins, run_dir))
+            # First of all: a training beside may delete the checkpoint while TensorFlow is imported.
             with _in_hand(checkpoint, out) as held:
+                _start_tensorflow(plugins.of_run(settings.plugins, run_dir))
                 description = _write(config, held, records, unfinished, with_tflite, console)
             description.update(
                 run=os.path.abspath(run_dir.path), checkpoint=os.path.abspath(checkpoint), step=step, chosen=chosen.how

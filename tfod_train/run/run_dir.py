@@ -107,9 +107,16 @@ class RunDir(object):
             config.eval_config.use_moving_averages = settings.use_moving_average
         return config
 
-    def write_config(self, config: Any) -> None:
-        """Writes the effective config (TrainEvalPipelineConfig)."""
-        files.write(self.config, text_format.MessageToString(config).encode("utf-8"))
+    def write_config(self, config: Any, before: Callable[[], None] = lambda: None) -> None:
+        """Writes the effective config.
+
+        Args:
+            config: TrainEvalPipelineConfig.
+            before: function(), called when it is on the disk and has not yet its name.
+        """
+        unfinished = files.write_temporary(self.config, text_format.MessageToString(config).encode("utf-8"))
+        before()
+        os.replace(unfinished, self.config)
 
     def holds_a_config(self) -> bool:
         """True where an effective config is there: this is the folder of a run."""
@@ -210,6 +217,8 @@ class RunDir(object):
         """Raises Refused where a config is the run's own file and somebody changed it: it is written anew."""
         if not (os.path.exists(self.config) and os.path.samefile(path, self.config)):
             return
+        if files.unfinished(self.config):
+            return  # the training before was killed between its run.json and this file: nobody changed it
         there, written = self.read_config(), pipeline.from_lines(self.read_manifest().get("config"))
         with open(self.config, encoding="utf-8") as file:
             changed = file.read() != text_format.MessageToString(there) or written is None

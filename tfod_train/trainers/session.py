@@ -113,10 +113,9 @@ class TrainingSession(object):
     def _ended(self):
         early = None
         if not self._stop.requested and self._speed.step < self._run.total_steps:
-            early = stop_request.reason(self._run.run_dir)
+            early = stop_request.reason(self._run.run_dir) or "an observer of its steps asked for it"
         word = STOPPED if self._stop.requested else STOPPED_EARLY if early else FINISHED
-        outcome = Outcome(word, self._stop.exit_code if self._stop.requested else 0)
-        self._end(*outcome)
+        self._end(word, self._code())
         self._stop.steps_are_over()
         if early:
             self._console.say(f"Stopped early: {early}. The same command resumes from here.")
@@ -128,7 +127,11 @@ class TrainingSession(object):
             f"{duration(time.time() - self._began)} (first step after {duration(self._speed.first_step_secs)}){speed}; "
             f"loss {self._speed.last_loss:.3f}; saved {newest[0] if newest else 'not there'}."
         )
-        return outcome
+        # Asked now: a signal may have come while run.json was written.
+        return Outcome(word, self._code())
+
+    def _code(self):
+        return self._stop.exit_code if self._stop.requested else 0
 
     def _failed(self, error):
         """Writes down how an error ended the training, and raises it in words for people where we know them."""

@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 
 import pytest
 
 from data_prep.__main__ import main
 from data_prep.contact_sheet import draw
+from data_prep.mini_pets import generate
 from data_prep.writer import ownership
 
 
@@ -111,6 +113,13 @@ def test_the_built_in_dataset_is_not_drawn_over_somebodys_raw(tmp_path, capsys):
     (out / "raw" / "mine.jpg").write_text("mine")
     assert main(["mini-pets", "--out", str(out)]) == 2
     assert "raw" in capsys.readouterr().err and content(out) == {"raw/mine.jpg": b"mine"}
+
+
+def test_the_built_in_dataset_knows_its_own_drawings_of_before_there_were_lists(tmp_path, mini, monkeypatch):
+    out = tmp_path / "mini-pets"
+    shutil.copytree(str(mini / "raw"), str(out / "raw"))
+    monkeypatch.setattr(generate, "_draw_all", lambda raw, workers: None)
+    assert main(["mini-pets", "--out", str(out)]) == 0
 
 
 def test_a_sheet_is_drawn_over_a_sheet_alone(voc, tmp_path, capsys, encode):

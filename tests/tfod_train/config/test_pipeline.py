@@ -359,3 +359,26 @@ class TestRecordsInAConfig:
         assert line.startswith(f"label_map_path: mine/label_map.pbtxt -> {dataset.label_map}")
         for label_map in ("PATH_TO_BE_CONFIGURED/mscoco_label_map.pbtxt", dataset.label_map):
             assert not [one for one in trained_on("", "", label_map).changes if one.startswith("label_map_path")]
+
+    def test_shards_that_are_listed_one_by_one_are_the_datasets_when_they_are_all_of_them(
+        self, read_settings, dataset, two_cpus, project_dir, protos
+    ):
+        from tfod_train.config import pipeline
+
+        shards = [dataset.pattern("train").replace("?????", f"{number:05d}") for number in range(10)]
+        for path in shards:
+            with open(path, "wb"):
+                pass
+        config = pipeline.parse(os.path.join(project_dir, "configs/ssd_mobilenet_v1_mini_pets.config"))
+        paths = config.train_input_reader.tf_record_input_reader.input_path
+        paths.extend(shards)
+        assert pipeline.effective(config, read_settings(DEVICE="cpu"), dataset, two_cpus)
+        del paths[3:]
+        with pytest.raises(Refused):
+            pipeline.effective(config, read_settings(DEVICE="cpu"), dataset, two_cpus)
+
+    def test_a_config_from_where_the_data_had_another_place_is_taken(self, trained_on, dataset):
+        name = os.path.basename(dataset.pattern("train"))
+        assert trained_on(f"/no/such/place/mini-pets/{name}")
+        with pytest.raises(Refused):
+            trained_on(f"/no/such/place/other/{name}")

@@ -383,3 +383,16 @@ class TestOwnConfig:
             with pytest.raises(Refused) as refused:
                 begun.check_config_file(path)
             assert refused.value.code == 2 and f"PIPELINE_CONFIG={path} is the run's own file" in refused.value.what
+
+    def test_a_kill_between_run_json_and_the_config_is_no_change(self, begun, config):
+        """run.json is of the new start, the file still of the one before, and what was to be it lies beside."""
+        from common import files
+
+        with open(begun.config) as file:
+            before = file.read()
+        with open(begun.config, "w") as file:
+            file.write(before.replace("num_steps: 500", "num_steps: 900"))
+        with pytest.raises(Refused):
+            begun.check_config_file(begun.config)
+        files.write_temporary(begun.config, b"")
+        begun.check_config_file(begun.config)
