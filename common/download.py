@@ -76,7 +76,7 @@ def fetch_pets(
             unpack(path, raw_dir, folder)
             if not brought:
                 os.unlink(path)
-                ownership.forget(raw_dir, [archive.name])
+                ownership.settle(raw_dir)
 
 
 def _is_whole(path, archive):

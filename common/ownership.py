@@ -4,6 +4,7 @@ The proof is a list (LIST) in the folder, written before anything else is, so th
 too. What no list names is the user's.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -53,18 +54,24 @@ def refuse_foreign(folder: str, known: Iterable[str] = ()) -> None:
 def claim(folder: str, names: Iterable[str], known: Iterable[str] = ()) -> None:
     """Adds to the list the names that are about to be written, and what is there of those known to be ours."""
     there = set(os.listdir(folder))
-    ours = ((listed(folder) | set(known)) & there) | set(names)
-    files.write(os.path.join(folder, LIST), files.json_bytes({"files": sorted(ours - {LIST})}))
+    _write(folder, ((listed(folder) | set(known)) & there) | set(names))
 
 
-def forget(folder: str, names: Iterable[str]) -> None:
-    """Takes names off the list, whose files are gone; an empty list goes, too."""
-    left = listed(folder) - set(names) - {LIST}
-    path = os.path.join(folder, LIST)
-    if left:
-        files.write(path, files.json_bytes({"files": sorted(left)}))
-    elif os.path.exists(path):
-        os.unlink(path)
+def settle(folder: str) -> None:
+    """Takes off the list what is not there, after the work; an empty list goes, too."""
+    if os.path.exists(os.path.join(folder, LIST)):
+        _write(folder, listed(folder) & set(os.listdir(folder)))
+
+
+def _write(folder, names):
+    path, names = os.path.join(folder, LIST), sorted(names - {LIST})
+    # In ASCII: names of files need not be text in UTF-8.
+    content = (json.dumps({"files": names}, indent=1) + "\n").encode("ascii")
+    if not names:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    elif not os.path.exists(path) or files.read(path) != content:
+        files.write(path, content)
 
 
 def read_object(path: str) -> Dict[str, Any]:

@@ -367,7 +367,8 @@ def build_image(environ: Mapping[str, str]) -> None:
         run_logged = functools.partial(subprocess.call, cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT)
         failed = run_logged(["docker", "compose", "build"])
         # A second name, which an image that compose was told to call otherwise does without.
-        run_logged(["docker", "tag", IMAGE, f"{IMAGE}:{__version__}"])
+        if not failed:
+            run_logged(["docker", "tag", IMAGE, f"{IMAGE}:{__version__}"])
     if failed:
         raise LaunchError(
             f"The image could not be built; the last lines of {BUILD_LOG}:\n{environment.last_lines(path)}",

@@ -39,6 +39,9 @@ def prepare(
         ready = None if force else _complete(out_dir, plan)
         if ready is None:
             return dataset.write(out_dir, plan, workers, limits)
+        # The conversion may have been killed before it did that.
+        files.remove_temporaries(out_dir)
+        ownership.settle(out_dir)
         try:
             dataset.hold_to_limits(ready, limits)
         except DataError:

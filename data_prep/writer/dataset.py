@@ -5,6 +5,7 @@ A prepared folder holds `<prefix>_<split>.record-NNNNN-of-MMMMM`, `label_map.pbt
 """
 
 import collections
+import contextlib
 import hashlib
 import os
 import shlex
@@ -122,6 +123,8 @@ def write(out_dir: str, plan: Plan, workers: Optional[int] = None, limits: Limit
         _publish(out_dir, plan, shards, dataset)
     finally:
         files.remove_temporaries(out_dir)
+        with contextlib.suppress(OSError):  # what fails is told already, and a list may name what is not there
+            ownership.settle(out_dir)
     _print_summary(out_dir, dataset, time.monotonic() - started)
     return dataset
 

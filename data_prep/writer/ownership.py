@@ -45,6 +45,11 @@ def claim(folder: str, names: Iterable[str]) -> None:
     ownership.claim(folder, names, ours(folder))
 
 
+def settle(folder: str) -> None:
+    """Takes off the list what is not there, after a conversion, whole or failed."""
+    ownership.settle(folder)
+
+
 def _unfinished(folder):
     """Shards that a killed conversion was writing before there was a list: their names say whose they are."""
     return {name for name in os.listdir(folder) if _UNFINISHED.match(name)} | {

@@ -26,13 +26,21 @@ def test_a_list_grows_and_forgets_what_is_gone(tmp_path):
     assert ownership.listed(folder) == {"a", "c", ownership.LIST}
 
 
-def test_what_is_forgotten_is_nobodys_and_an_empty_list_goes(tmp_path):
+def test_what_is_not_there_goes_off_the_list_and_an_empty_list_goes(tmp_path):
+    ownership.settle(str(tmp_path))
     ownership.claim(str(tmp_path), ["a", "b"])
-    ownership.forget(str(tmp_path), ["a"])
+    (tmp_path / "b").write_text("")
+    ownership.settle(str(tmp_path))
     assert ownership.listed(str(tmp_path)) == {"b", ownership.LIST}
-    ownership.forget(str(tmp_path), ["b"])
-    ownership.forget(str(tmp_path), ["b"])
+    (tmp_path / "b").unlink()
+    ownership.settle(str(tmp_path))
     assert os.listdir(str(tmp_path)) == []
+
+
+def test_names_that_are_no_text_are_listed_too(tmp_path):
+    name = os.fsdecode(b"bro\xffken.jpg")
+    ownership.claim(str(tmp_path), [name])
+    assert name in ownership.listed(str(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["", "[1]", '{"files": 3}', '{"files": [null, "../a", "b/c", ""]}', "\xff"])

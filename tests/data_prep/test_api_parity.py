@@ -252,11 +252,12 @@ def decoded(png):
 
 
 def test_voc_is_the_api_converters(api, sources, tmp_path):
-    dataset = prepare(voc, sources["voc"], str(tmp_path), voc.Options(shards=1))
+    out = str(tmp_path / "out")
+    dataset = prepare(voc, sources["voc"], out, voc.Options(shards=1))
     assert dataset["classes"] == sorted(VOC_CLASSES) != list(VOC_CLASSES)
     (tmp_path / "map.pbtxt").write_text(label_map_text(VOC_CLASSES), encoding="utf-8")
-    prepare(voc, sources["voc"], str(tmp_path), voc.Options(str(tmp_path / "map.pbtxt"), shards=1))
-    own = read(str(tmp_path), "pascal_train.record-00000-of-00001")
+    prepare(voc, sources["voc"], out, voc.Options(str(tmp_path / "map.pbtxt"), shards=1))
+    own = read(out, "pascal_train.record-00000-of-00001")
     other = dict(read(api("voc", "train"), "shard"))
     assert len(own) == 8 and len(other) == 4
     assert {key: features for key, features in own if key in other} == other

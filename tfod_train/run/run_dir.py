@@ -191,7 +191,7 @@ class RunDir(object):
         """Without a run.json, what has the name of a run's file is somebody else's, and would be written over."""
         if os.path.lexists(self.manifest):
             return
-        names = (CONFIG, LOG, METRICS, REPORT, STOP_REQUEST, EvaluationDir.NAME, "best", "export")
+        names = (CONFIG, LOG, METRICS, REPORT, EvaluationDir.NAME, "best", "export")
         there = [name for name in names if os.path.lexists(self.file(name))]
         if there:
             raise Refused(

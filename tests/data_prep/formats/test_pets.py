@@ -191,7 +191,7 @@ def test_more_skipped_images_than_the_limit_fail_the_run_and_leave_the_older_dat
     with pytest.raises(DataError, match="1 of 20 images were skipped.*the limit of 2 %"):
         raw.convert(tmp_path / "out", max_skipped=0.02)
     assert quick.complete(str(tmp_path / "out")) == dataset
-    assert not [name for name in os.listdir(str(tmp_path / "out")) if name.startswith(".")]
+    assert not [name for name in os.listdir(str(tmp_path / "out")) if name.endswith(".tmp")]
 
 
 def test_a_limit_that_is_just_met_is_kept_and_the_one_that_is_offered_suffices():
