@@ -37,7 +37,7 @@ SECRET = "b5c0e1d4-not-for-any-image"
 NOT_FOR_THE_IMAGE = (
     ".env",
     ".netrc",
-    "data/pets/secret.txt",
+    "data/secret.txt",
     "runs/secret/train.log",
     ".venv/secret.txt",
     "docker/secret.txt",
