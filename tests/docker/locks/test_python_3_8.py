@@ -92,8 +92,8 @@ def test_every_module_of_ours_imports_but_for_tensorflow(ask):
     )
     done = ask("-W", "error::SyntaxWarning", "-c", program)
     assert done.returncode == 0, done.stdout
-    # Of some 180; those that need TensorFlow are left out.
-    assert int(done.stdout) > 140
+    # Of some 190; those that need TensorFlow or the API, at first hand or not, are left out.
+    assert int(done.stdout) > 120
 
 
 def test_all_patches_apply_and_give_what_they_give_on_this_python(ask, tmp_path):
