@@ -6,13 +6,13 @@ import json
 import os
 import re
 import shutil
-from typing import Any, Iterator, List
+from typing import Any, Callable, Iterator, List, Optional
 
 from common.errors import DataError
 
 _TEMPORARY = ".tmp"
 # With the process's number: `.notes.tmp` is somebody else's.
-_OURS = re.compile(r"\..+\.\d+" + re.escape(_TEMPORARY) + "$")
+_OURS = re.compile(r"\.(?P<final>.+)\.\d+" + re.escape(_TEMPORARY) + "$")
 
 
 def read(path: str) -> bytes:
@@ -40,16 +40,22 @@ def temporary(path: str) -> str:
     return os.path.join(folder, f".{name}.{os.getpid()}{_TEMPORARY}")
 
 
+def final_name(name: str) -> Optional[str]:
+    """The name that the file of a temporary name was to get; None for any other name."""
+    found = _OURS.match(name)
+    return found.group("final") if found else None
+
+
 def unfinished(path: str) -> List[str]:
     """The temporary names beside path under which a killed process was writing it."""
     folder, name = os.path.split(os.path.abspath(path))
-    return [other for other in os.listdir(folder) if _OURS.match(other) and other[1:].rsplit(".", 2)[0] == name]
+    return [other for other in os.listdir(folder) if final_name(other) == name]
 
 
 def remove_temporaries(folder: str) -> None:
     """Remove what killed runs left in folder."""
     for name in os.listdir(folder):
-        if _OURS.match(name):
+        if final_name(name) is not None:
             path = os.path.join(folder, name)
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path)
@@ -57,16 +63,19 @@ def remove_temporaries(folder: str) -> None:
                 os.unlink(path)
 
 
-def write(path: str, data: bytes, durable: bool = True) -> None:
+def write(path: str, data: bytes, durable: bool = True, before: Callable[[], None] = lambda: None) -> None:
     """Write bytes under a temporary name, flushed to the disk, then renamed. What fails leaves nothing behind.
 
     Args:
         path: the file.
         data: what it will hold.
         durable: False does not wait for the disk, for what means nothing after the machine went down.
+        before: function(), called when the data are written and have not yet their name.
     """
     try:
-        os.replace(write_temporary(path, data, durable), path)
+        written = write_temporary(path, data, durable)
+        before()
+        os.replace(written, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary(path))

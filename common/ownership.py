@@ -7,7 +7,6 @@ too. What no list names is the user's.
 import contextlib
 import json
 import os
-import re
 from typing import Any, Dict, Iterable, List, Set
 
 from common import files
@@ -17,7 +16,6 @@ from common.text import counted
 LIST = ".tfod-train.json"
 # Left by programs that show or keep folders; nobody misses them, and nothing here writes them.
 HARMLESS = {".gitkeep", ".gitignore", ".DS_Store", ".directory", "Thumbs.db", "desktop.ini", "lost+found"}
-_UNFINISHED = re.compile(r"\.(?P<name>.+)\.\d+\.tmp$")
 _NAMES_SHOWN = 5
 
 
@@ -35,7 +33,7 @@ def foreign(folder: str, known: Iterable[str] = ()) -> List[str]:
     """
     ours = listed(folder) | set(known)
     return sorted(
-        name for name in os.listdir(folder) if name not in ours | HARMLESS and _finished_name(name) not in ours
+        name for name in os.listdir(folder) if name not in ours | HARMLESS and files.final_name(name) not in ours
     )
 
 
@@ -88,9 +86,3 @@ def plain_names(values: Any) -> List[str]:
     """Those of some values that are names of files of the folder itself: no path that leads elsewhere."""
     given = values if isinstance(values, (list, tuple)) else ()
     return [value for value in given if isinstance(value, str) and value and value == os.path.basename(value)]
-
-
-def _finished_name(name):
-    """The name that a file would get that was being written (common/files.py); `.notes.tmp` is no such file."""
-    found = _UNFINISHED.match(name)
-    return found.group("name") if found else None

@@ -4,13 +4,13 @@ import os
 import re
 from typing import Iterable, Set
 
-from common import ownership
+from common import files, ownership
 
 DATASET_FILE = "dataset.json"
 LABEL_MAP_FILE = "label_map.pbtxt"
 # What the program puts beside a dataset, or reads from there, and no conversion touches.
 BESIDE = ("contact-sheet.png", "raw")
-_UNFINISHED = re.compile(r"\.(?P<name>.+\.record-\d{5}-of-\d{5})\.\d+\.tmp$")
+_WRITTEN = re.compile(r"(.+\.record-\d{5}-of-\d{5}|dataset\.json|label_map\.pbtxt|raw)$")
 
 
 def ours(folder: str) -> Set[str]:
@@ -51,7 +51,5 @@ def settle(folder: str) -> None:
 
 
 def _unfinished(folder):
-    """Shards that a killed conversion was writing before there was a list: their names say whose they are."""
-    return {name for name in os.listdir(folder) if _UNFINISHED.match(name)} | {
-        name for name in os.listdir(folder) if re.match(r"\.(dataset\.json|label_map\.pbtxt|raw)\.\d+\.tmp$", name)
-    }
+    """What a killed conversion was writing before there was a list: the names say whose they are."""
+    return {name for name in os.listdir(folder) if _WRITTEN.match(files.final_name(name) or "")}

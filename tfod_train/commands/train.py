@@ -5,7 +5,7 @@ import os
 import sys
 from typing import List
 
-from common.errors import Refused, refuse_arguments
+from common.errors import refuse_arguments
 from common.project import PROJECT_DIR
 from common.text import counted
 from tfod_train.checkpoints import model_zoo
@@ -66,7 +66,7 @@ def _train(run, console):
     """Trains, and writes the report however that ends; returns the exit code."""
     try:
         outcome = TrainingSession(run, console, lambda: page.try_write(run.run_dir, console, say=False)).train()
-    except (Refused, Exception):
+    except Exception:
         page.try_write(run.run_dir, console, say=False)
         raise
     page.try_write(run.run_dir, console, say=outcome.word == STOPPED or not run.settings.eval_at_end)

@@ -114,9 +114,7 @@ class RunDir(object):
             config: TrainEvalPipelineConfig.
             before: function(), called when it is on the disk and has not yet its name.
         """
-        unfinished = files.write_temporary(self.config, text_format.MessageToString(config).encode("utf-8"))
-        before()
-        os.replace(unfinished, self.config)
+        files.write(self.config, text_format.MessageToString(config).encode("utf-8"), before=before)
 
     def holds_a_config(self) -> bool:
         """True where an effective config is there: this is the folder of a run."""
