@@ -6,6 +6,7 @@ import os
 from typing import Any, Callable, Optional
 
 from common.errors import UsageError
+from common.text import did_you_mean
 from data_prep.formats import FORMATS, Format
 
 _FEWER_SHARDS = "default: 10, and for data of your own fewer for under 100 images in a split"
@@ -36,6 +37,40 @@ def add(commands: Any) -> None:
         parser = _add(commands, each.name, each.help)
         parser.set_defaults(run=_convert, format=each)
         parser.late = functools.partial(_add_options, each)
+    _add_dataset(commands)
+
+
+def _add_dataset(commands):
+    parser = _add(commands, "dataset", "find the format of a folder and convert it")
+    parser.set_defaults(run=_dataset)
+    parser.late = _add_dataset_options
+
+
+def _add_dataset_options(parser):
+    from data_prep.source import arguments
+
+    arguments.add_all(parser, "images and annotations", "those of the data", "what its format says")
+    parser.add_argument("--format", metavar="NAME", help="its format (default: what the files show)")
+    _add_limits(parser)
+    _add_output(parser, None, _FEWER_SHARDS)
+
+
+def _dataset(options):
+    """Converts what --source names as the format does that it is found to be in."""
+    if options.format is None:
+        from data_prep.formats import find
+
+        found = find.find(options.source, [each.name for each in FORMATS if not each.published])
+        options.format = found.format
+        print(found.line, flush=True)
+    known = {each.name: each for each in FORMATS if not each.published}
+    if options.format not in known:
+        raise UsageError(
+            f"--format {options.format} is no format that is read.",
+            did_you_mean(options.format, known, f"Name one of {', '.join(known)}."),
+        )
+    options.format = known[options.format]
+    return _convert(options)
 
 
 def _add(commands, name, text):
@@ -86,11 +121,11 @@ def _convert(options):
     source = _source(chosen, options)
     _check_shards(options.shards)
     _choose_split(options)
-    from data_prep.formats import base
+    from data_prep.source import prepare
     from data_prep.writer.dataset import Limits
 
-    name = chosen.name if chosen.published else base.dataset_name(options.out)
-    base.prepare(
+    name = chosen.name if chosen.published else prepare.dataset_name(options.out)
+    prepare.prepare(
         lambda: chosen.plan(source, name, options),
         options.out,
         options.workers,
@@ -122,8 +157,8 @@ def _check_shards(shards):
 
 
 def _choose_split(options):
-    """The three options of arguments.add_split become one, for formats that have them."""
+    """The options of arguments.add_split, and --val, become one, for formats that have them."""
     if hasattr(options, "split"):
-        from data_prep.formats.splits import Choice
+        from data_prep.source.splits import Choice
 
-        options.split = Choice(options.split, options.val_fraction, options.seed)
+        options.split = Choice(options.split, options.val_fraction, options.seed, getattr(options, "val", None))

@@ -258,6 +258,19 @@ KINDS = collections.OrderedDict(
                 "Set max_number_of_boxes in both input readers to the largest number.",
             ),
         ),
+        (
+            "split-without-boxes",
+            Kind(WARNING, "No image of a split has a box.", "Annotate some of its images, or choose another split."),
+        ),
+        (
+            "class-in-one-split",
+            Kind(
+                WARNING,
+                "A class is in some of the splits alone.",
+                "Choose another split (--seed), or add images of it: what does not train is not found, and what does "
+                "not validate is not measured.",
+            ),
+        ),
         ("no-boxes", Kind(ERROR, "No image has a box.", "Look at how the annotations are read, and convert again.")),
         (
             "class-without-box",

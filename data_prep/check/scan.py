@@ -13,6 +13,7 @@ from data_prep.check import inputs, model_input, quick
 from data_prep.check.duplicates import Identities
 from data_prep.check.problems import ERROR, WARNING, Findings, Place
 from data_prep.tfrecord import example_rules, tolerant_reader
+from data_prep.writer import balance
 
 SMALL_LIMITS = (4, example_rules.SMALL_PIXELS, 16, 32)
 _NAMES_KEPT = 10000  # different class names or ids that are counted; a broken file may hold any number
@@ -37,6 +38,7 @@ class SplitCount:
         # as stated: (smallest width, largest width, smallest height, largest height)
         self.sizes: Optional[Tuple[int, int, int, int]] = None
         self.most_boxes = 0
+        self.classes: Counter[Any] = collections.Counter()  # as _Scan._classes
 
     def see_size(self, width: int, height: int) -> None:
         low_w, high_w, low_h, high_h = self.sizes or (width, width, height, height)
@@ -243,6 +245,7 @@ class _Scan:
         for key in self._class_keys(features, place):
             if key is not None and (key in self._classes or len(self._classes) < _NAMES_KEPT):
                 self._classes[key] += 1
+                split.classes[key] += 1
         for pixels in example_rules.input_pixels(features, self._rules, size):
             for limit in SMALL_LIMITS:
                 self._small[limit] += pixels < limit
@@ -315,6 +318,7 @@ class _Scan:
         records = sum(split.records for split in self._splits.values())
         if records and not sum(split.boxes for split in self._splits.values()):
             self._findings.add("no-boxes", Place(None, detail=f"{records} records"))
+        self._balance()
         if len(self._masks) > 1:
             for kind, (count, place) in self._masks.items():
                 self._findings.add("mask-kind", place._replace(detail=f"{_WORDS[kind]} in {counted(count, 'record')}"))
@@ -329,6 +333,17 @@ class _Scan:
             for number, name in sorted(self._rules.label_map.names.items()):
                 if not self._classes[number]:
                     self._findings.add("class-without-box", Place(None, id=name))
+
+    def _balance(self):
+        """Splits without boxes, and classes that only some of the splits have."""
+        names = self._rules.label_map.names if self._rules.label_map else {}
+        boxes = {
+            name: {str(names.get(key, key)): count for key, count in split.classes.items()}
+            for name, split in self._splits.items()
+            if split.records
+        }
+        for kind, text in balance.of_counts(boxes):
+            self._findings.add(kind, Place(None, detail=text))
 
 
 def input_size(text: str) -> example_rules.Resize:

@@ -4,7 +4,7 @@ A format is a module and its line in FORMATS. The module is imported when the fo
 Pillow and more, for which `--help` does not wait. It has
 
 - Options: a NamedTuple whose fields are options of the command line, all with defaults;
-- add_options(parser): adds these to argparse's parser, and `--source` (data_prep.formats.arguments has what formats
+- add_options(parser): adds these to argparse's parser, and `--source` (data_prep.source.arguments has what formats
   share, and `--out`, `--shards` and others are there for all of them);
 - plan(source, name, options): the data_prep.writer.dataset.Plan of converting the folder source into a dataset called
   name;
@@ -45,8 +45,8 @@ class Format(NamedTuple):
             options: argparse's, or the module's Options.
         """
         module = self._load()
-        given = [getattr(options, field) for field in module.Options._fields]
-        return module.plan(source, name, module.Options(*given))
+        given = {field: getattr(options, field) for field in module.Options._fields if hasattr(options, field)}
+        return module.plan(source, name, module.Options(**given))
 
     def fetch(self, folder: str) -> None:
         """Downloads a published dataset into folder."""
@@ -60,4 +60,15 @@ FORMATS: List[Format] = [
     Format("pets", "convert Oxford-IIIT Pet: 37 breeds, 3,680 images", "data_prep.formats.pets", published=True),
     Format("voc", "convert a Pascal VOC folder, or labelImg's or CVAT's xml beside images", "data_prep.formats.voc"),
     Format("coco", "convert COCO instances JSON: boxes, polygons, RLE and crowds", "data_prep.formats.coco"),
+    Format("yolo", "convert YOLO's text files, with data.yaml or classes.txt", "data_prep.formats.yolo"),
+    Format(
+        "csv",
+        "convert CSV files: labelImg's, TensorFlow tutorials', RetinaNet's, Open Images'",
+        "data_prep.formats.csv_boxes",
+    ),
+    Format("labelme", "convert LabelMe's JSON files", "data_prep.formats.labelme"),
+    Format("via", "convert the VGG Image Annotator's JSON", "data_prep.formats.via"),
+    Format("kitti", "convert KITTI's label files", "data_prep.formats.kitti"),
+    Format("label-studio", "convert Label Studio's JSON", "data_prep.formats.label_studio"),
+    Format("vott", "convert VoTT's JSON", "data_prep.formats.vott"),
 ]

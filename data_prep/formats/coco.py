@@ -1,106 +1,79 @@
 """COCO instances JSON to TFRecords: boxes, and masks from polygons, run lengths (RLE) and crowds.
 
 Features are those of the API's create_coco_tf_record.py. Category ids become 1, 2, 3, ... in their order, because
-the API's models have num_classes outputs: COCO's own ids have gaps. The JSON is read whole, as pycocotools does.
+the API's models have num_classes outputs: COCO's own ids have gaps. Each JSON is read whole, as pycocotools does.
 """
 
 import functools
-import glob
 import hashlib
 import importlib
 import json
-import math
 import os
+import posixpath
+import re
 from argparse import ArgumentParser
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from common.errors import DataError, UsageError
-from data_prep.formats import annotation as annotations
-from data_prep.formats import arguments
-from data_prep.formats.annotation import Annotation, Object
-from data_prep.formats.class_names import ids_of, refuse_unknown
-from data_prep.formats.class_names import read as read_label_map
-from data_prep.formats.image_index import ImageIndex, fingerprint_of, is_text
-from data_prep.formats.splits import Choice
-from data_prep.images import example_features
+from common.errors import DataError
+from common.progress import Progress
+from data_prep.images import coco_masks
 from data_prep.images.boxes import Box
+from data_prep.source import annotation as annotations
+from data_prep.source import arguments, planning, splits
+from data_prep.source.annotation import Annotation, Object
+from data_prep.source.image_index import is_text, visible_files
+from data_prep.source.reading import Entry, Problem, Reading
 from data_prep.writer import dataset
 
-_CONVERTER_VERSION = 1
-_PREFIX = "coco"
+_KIND = planning.Kind("coco", "coco", coco=True)
 _KEYS = ("images", "annotations", "categories")
 _OTHER_JSON = ("captions", "person_keypoints", "image_info", "stuff")  # what COCO's own archives hold beside them
-# pycocotools draws each edge of a polygon point by point, which far outside of an image takes memory without end.
-_FARTHEST_PIXEL = 100000.0
+_WHOLE = re.compile(r"([-+]?\d+)\.0*$")
 
 
 class Options(NamedTuple):
-    """annotations: paths of one JSON, or of those of train and val; () to look for them.
-
-    masks: one of arguments.MASKS. label_map: a file, or None for the categories of the data. shards: None for
-    dataset.shards_for.
-    """
+    """planning.Options, and annotations: paths of JSON files; () to look for them."""
 
     annotations: Sequence[str] = ()
-    masks: str = "none"
     label_map: Optional[str] = None
     shards: Optional[int] = None
-    split: Choice = Choice()
+    split: splits.Choice = splits.Choice()
+    masks: str = "none"
+    exif: Optional[str] = None
+    coordinates: Optional[str] = None
 
 
-class Entry(NamedTuple):
-    """An image: the dict in "images" and the dicts in "annotations" that belong to it."""
+class File(NamedTuple):
+    """A JSON: its name for people, the folder that names in it are seen from, and its content."""
+
+    name: str
+    folder: str
+    content: Dict[str, Any]
+
+
+class Image(NamedTuple):
+    """What "images" says of one, and the items of "annotations" that belong to it."""
 
     image: Dict[str, Any]
-    annotations: List[Dict[str, Any]]
+    items: List[Dict[str, Any]]
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Adds the options of `python -m data_prep coco`."""
-    arguments.add_source(parser, "the images, anywhere below it")
+    arguments.add_all(
+        parser,
+        "the images, anywhere below it",
+        "the categories in the order of their ids",
+        "one JSON for each of train, val and test, by their names or folders",
+    )
     parser.add_argument(
         "--annotations",
         nargs="+",
         default=(),
         metavar="JSON",
-        help="one file, or train's and val's (default: those in DIR or DIR/annotations)",
+        help="the files, such as train's and val's (default: all instances files below DIR)",
     )
     arguments.add_masks(parser)
-    arguments.add_label_map(parser, "the categories in the order of their ids")
-    arguments.add_split(parser, "upstream is one JSON for train and one for val (default where there are two)")
-
-
-class Converter:
-    """Turn an image's id into an Outcome."""
-
-    def __init__(
-        self,
-        entries: Dict[str, Entry],
-        category_names: Dict[int, str],
-        index: ImageIndex,
-        recipe: example_features.Recipe,
-    ):
-        self._entries = entries
-        self._category_names = category_names
-        self._index = index
-        self._recipe = recipe
-
-    def __call__(self, image_id: str) -> dataset.Outcome:
-        image, found = self._entries[image_id]
-        try:
-            annotation = Annotation(
-                annotations.whole(image.get("width")),
-                annotations.whole(image.get("height")),
-                [_object(item, image, self._category_names) for item in found],
-            )
-            name = find_image(self._index, image)
-            data = example_features.read_file(os.path.join(self._index.root, name))
-            outcome = example_features.convert(
-                example_features.Source(image["file_name"], image_id, data), annotation, self._recipe
-            )
-        except ValueError as reason:
-            outcome = dataset.Outcome(None, skipped=str(reason))
-        return outcome._replace(file=image["file_name"])
 
 
 def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
@@ -108,121 +81,94 @@ def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
 
     Raises:
         UsageError: the options make no sense.
-        DataError: there is no such JSON, or it has unknown classes.
+        DataError: there is no such JSON, or it has unknown classes; more is said at planning.plan.
     """
-    paths = _find_json(source_dir, options.annotations)
-    digest = hashlib.sha256()
-    contents = [_read(path, digest) for path in paths]
-    category_names = _category_names(paths, contents)
-    splits_by_file = [_entries(path, content, category_names) for path, content in zip(paths, contents)]
-    entries = _unique(paths, splits_by_file)
-    classes = _classes(category_names, entries, options.label_map, source_dir)
     if options.masks != "none":
         importlib.import_module("data_prep.images.masks")  # here, so that the processes that convert share one numpy
-    index = ImageIndex(source_dir)
-    located = [f"{image_id} {_located(index, entries[image_id].image)}\n" for image_id in sorted(entries)]
-    digest.update("".join(located).encode("utf-8"))
-    splits, upstream = _splits(paths, splits_by_file, options.split)
-    shards = options.shards or dataset.shards_for(splits)
-    chosen = dict(
-        {"masks": options.masks, "label_map": options.label_map, "shards": shards}, **options.split.options(upstream)
-    )
-    return dataset.Plan(
-        name=name,
-        classes=classes,
-        prefix=_PREFIX,
-        splits=splits,
-        convert=Converter(
-            entries, category_names, index, example_features.Recipe(ids_of(classes), options.masks, coco=True)
-        ),
-        shards=shards,
-        fingerprint=dict(
-            chosen,
-            format="coco",
-            converter=_CONVERTER_VERSION,
-            classes=list(classes),
-            splits=[[split.name, len(split.ids)] for split in splits],
-            source_sha256=digest.hexdigest(),
-        ),
-        extra={
-            "boxes": "annotated",
-            "masks": None if options.masks == "none" else options.masks,
-            "shards": shards,
-            "category_ids": {name: number for number, name in category_names.items()},
-        },
-        command=("coco", dict({"source": source_dir}, **chosen)),
-        config=example_features.config_fields(options.masks),
-        unused=[_images_without_entry(index, entries)],
-    )
+    reading = read(source_dir, options.annotations, options.masks != "none")
+    return planning.plan(source_dir, name, reading, options._replace(annotations=()), _KIND)
 
 
-def _splits(paths, splits_by_file, choice):
-    """(train and val, whether they are the source's own)."""
-    upstream = len(paths) == 2 and choice.upstream is not False
-    if choice.upstream and not upstream:
-        raise DataError(
-            f"{paths[0]} alone has no split of its own.",
-            "Leave out --split upstream, or give two with --annotations TRAIN.json VAL.json.",
-        )
-    if upstream:
-        return [dataset.Split(split, list(found)) for split, found in zip(("train", "val"), splits_by_file)], True
-    return choice.by_seed(sorted(image_id for found in splits_by_file for image_id in found)), False
+def read(source_dir: str, named: Sequence[str], masks: bool) -> Reading:
+    """The Reading of a folder.
 
-
-def find_image(index: ImageIndex, image: Dict[str, Any]) -> str:
-    """The image's name relative to the source: by path, else by name in any folder.
+    Args:
+        source_dir: with the images.
+        named: paths of JSON files; none for those below source_dir.
+        masks: whether they are wanted.
 
     Raises:
-        ValueError: there is none; the text says why.
+        DataError: a file is no instances file, or files contradict each other.
     """
-    return index.find(os.path.splitext(os.path.normpath(image["file_name"]))[0])
+    found, foreign, digest = _files(source_dir, named)
+    names = _category_names(found)
+    problems: List[Problem] = []
+    by_file = [_images(file, names, problems) for file in found]
+    shared = _shared_ids(by_file)
+    entries = [
+        _entry(file, image, names, masks)._replace(
+            id=f"{posixpath.splitext(file.name)[0]}:{image_id}" if image_id in shared else image_id,
+            split=splits.of_path(file.name),
+        )
+        for file, images in zip(found, by_file)
+        for image_id, image in images.items()
+    ]
+    category_ids = {name: int(key) if _is_whole(key) else key for key, name in names.items()}
+    return Reading(
+        entries,
+        digest,
+        classes=tuple(names.values()),
+        problems=problems,
+        foreign=foreign,
+        extra={"category_ids": category_ids},
+    )
 
 
-def _located(index, image):
-    try:
-        name = find_image(index, image)
-    except ValueError as reason:
-        return fingerprint_of(reason)
-    return f"{name} {os.path.getsize(os.path.join(index.root, name))}"
+def _shared_ids(by_file):
+    """Ids that several files use: each numbers its own images."""
+    seen, shared = set(), set()
+    for images in by_file:
+        shared |= seen & set(images)
+        seen |= set(images)
+    return shared
 
 
-def _images_without_entry(index, entries):
-    used = set()
-    for entry in entries.values():
-        try:
-            used.add(find_image(index, entry.image))
-        except ValueError:
-            pass
-    return dataset.Unused(index.unused(used), "not in the JSON")
-
-
-def _find_json(source_dir, named):
-    """[the JSON] or [train's, val's]."""
-    if len(named) > 2:
-        raise UsageError("--annotations takes one JSON, or one for train and one for val.", "Name one or two files.")
+def _files(source_dir, named) -> Tuple[List[File], List[str], str]:
+    """(instances files, JSON files that are something else, a checksum)."""
     if not os.path.isdir(source_dir):
         raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
-    if named:
-        return list(named)
-    found = sorted(
-        path
-        for folder in (source_dir, os.path.join(source_dir, "annotations"))
-        for path in glob.glob(os.path.join(glob.escape(folder), "*.json"))
-        if not os.path.basename(path).startswith(_OTHER_JSON)
-    )
-    if len(found) == 1:
-        return found
-    train, val = ([path for path in found if word in os.path.basename(path).lower()] for word in ("train", "val"))
-    if len(found) == 2 and len(train) == len(val) == 1 and train != val:
-        return train + val
-    raise DataError(
-        f"{source_dir} and its annotations/ hold {', '.join(map(os.path.basename, found[:5])) or 'no JSON'}, "
-        "not one JSON or one for train and one for val.",
-        "Name them: --annotations TRAIN.json VAL.json, or a single one.",
-    )
+    paths = list(named) or [
+        os.path.join(source_dir, name)
+        for name in visible_files(source_dir, ".json")
+        if not os.path.basename(name).startswith(_OTHER_JSON)
+    ]
+    digest = hashlib.sha256()
+    found, foreign = [], []
+    with Progress("Reading annotations", len(paths), "files") as progress:
+        for path in paths:
+            relative = os.path.relpath(path, source_dir)
+            inside = not relative.startswith(os.pardir)
+            content = _read(path, digest, strict=bool(named))
+            if content is None:
+                foreign.append(relative)
+            else:
+                folder = os.path.dirname(relative) if inside else ""
+                found.append(File(relative if inside else path, folder, content))
+            progress.update(1)
+    if not found:
+        raise DataError(
+            f"{source_dir} holds no COCO instances JSON{_instead(foreign)}.",
+            "Name the files: --annotations TRAIN.json VAL.json, or a single one.",
+        )
+    return found, foreign, digest.hexdigest()
 
 
-def _read(path, digest):
+def _instead(foreign):
+    return f", but {', '.join(foreign[:5])}" if foreign else ""
+
+
+def _read(path, digest, strict):
+    """The content of an instances file; None of what is something else, unless strict."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -233,113 +179,139 @@ def _read(path, digest):
         content = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not valid JSON ({error}).", "Export it again.") from error
-    if not isinstance(content, dict) or not all(_dicts(content.get(key)) for key in _KEYS):
-        raise DataError(
-            f"{path} is no COCO instances file: {', '.join(_KEYS)} have to be lists of objects.",
-            "Give the instances JSON: captions and results have another form.",
-        )
-    return content
+    if is_instances(content):
+        return content
+    if not strict and not (isinstance(content, dict) and "categories" in content):
+        return None
+    raise DataError(
+        f"{path} is no COCO instances file: {', '.join(_KEYS)} have to be lists of objects.",
+        "Give the instances JSON: captions and results have another form.",
+    )
+
+
+def is_instances(content: Any) -> bool:
+    """Whether this is what an instances file holds."""
+    return isinstance(content, dict) and all(_dicts(content.get(key)) for key in _KEYS)
 
 
 def _dicts(value):
     return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
-def _category_names(paths, contents):
-    """{category id: name} of all files, in the order of the ids. Raises DataError where the files disagree."""
-    found: Dict[int, str] = {}
-    for path, content in zip(paths, contents):
-        for category in content["categories"]:
-            number, name = category.get("id"), category.get("name")
-            if not _is_id(number) or not _is_name(name):
-                raise DataError(f"{path} has a category without id or name.", 'Correct its "categories".')
-            if found.setdefault(number, name.strip()) != name.strip():
+def _key(value: Any) -> str:
+    """An id as text: 1, 1.0, "1" and "1.0" are the same, as tools write ids as all of these; "" where it is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return ""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else str(value)
+    text = str(value).strip()
+    whole = _WHOLE.match(text)
+    return (whole.group(1) if whole else text) if is_text(text) else ""
+
+
+def _is_whole(key):
+    return re.match(r"-?\d+$", key) is not None
+
+
+def _in_order(key):
+    """Numbers in their order, then words in theirs."""
+    return (0, int(key), "") if _is_whole(key) else (1, 0, key)
+
+
+def _category_names(found: Sequence[File]) -> Dict[str, str]:
+    """{category id as text: name} of all files, in the order of the ids. Raises DataError where the files disagree."""
+    names: Dict[str, str] = {}
+    for file in found:
+        for category in file.content["categories"]:
+            key, name = _key(category.get("id")), category.get("name")
+            if not key or not _is_name(name):
+                raise DataError(f"{file.name} has a category without id or name.", 'Correct its "categories".')
+            if names.setdefault(key, name.strip()) != name.strip():
                 raise DataError(
-                    f"Category {number} is {found[number]} and {name}.", "Give each category one name, in all files."
+                    f"Category {key} is {names[key]} and {name}.", "Give each category one name, in all files."
                 )
-    if not found:
-        raise DataError(f"{paths[0]} names no category.", 'Correct its "categories".')
-    if len(set(found.values())) < len(found):
-        raise DataError(f"{paths[0]} gives one name to two categories.", 'Correct its "categories".')
-    return {number: found[number] for number in sorted(found)}
-
-
-def _is_id(value):
-    return isinstance(value, int) and not isinstance(value, bool)
+    if not names:
+        raise DataError(f"{found[0].name} names no category.", 'Correct its "categories".')
+    if len(set(names.values())) < len(names):
+        raise DataError(f"{found[0].name} gives one name to two categories.", 'Correct its "categories".')
+    return {key: names[key] for key in sorted(names, key=_in_order)}
 
 
 def _is_name(value):
     return isinstance(value, str) and bool(value.strip()) and is_text(value)
 
 
-def _entries(path, content, category_names):
-    """{image id as text: Entry} in the file's order. Raises DataError where ids do not fit together."""
-    entries: Dict[str, Entry] = {}
-    for image in content["images"]:
-        number, name = image.get("id"), image.get("file_name")
-        if not (_is_id(number) or _is_name(number)) or not _is_name(name):
-            raise DataError(f"{path} has an image without id or file_name.", 'Correct its "images".')
-        if str(number) in entries:
+def _images(file: File, names: Dict[str, str], problems: List[Problem]) -> Dict[str, Image]:
+    """{image id: Image} in the file's order; what is of no use becomes a Problem."""
+    images: Dict[str, Image] = {}
+    for position, image in enumerate(file.content["images"]):
+        key = _key(image.get("id"))
+        if not key or not _is_name(image.get("file_name")):
+            problems.append(Problem(f"{file.name}, images[{position}]", "an image without id or file_name"))
+        elif key in images and images[key].image["file_name"] != image["file_name"]:
             raise DataError(
-                f"{path} gives the image id {number} to {entries[str(number)].image['file_name']} and {name}.",
+                f"{file.name} gives the image id {key} to {images[key].image['file_name']} and {image['file_name']}.",
                 "Give each image an id of its own.",
             )
-        entries[str(number)] = Entry(image, [])
-    for item in content["annotations"]:
-        entry, number = entries.get(str(item.get("image_id"))), item.get("category_id")
-        if entry is None:
-            raise DataError(
-                f"{path} has an annotation (id {item.get('id')}) of an image {item.get('image_id')} that it "
-                "does not list.",
-                'Correct its "images" or "annotations".',
-            )
-        if not _is_id(number) or number not in category_names:
-            raise DataError(
-                f"{path} has an annotation (id {item.get('id')}) of a category {number} that it does not list.",
-                'Correct its "categories" or "annotations".',
-            )
-        entry.annotations.append(item)
-    if not entries:
-        raise DataError(f"{path} lists no image.", "Export it again.")
-    return entries
+        else:
+            images.setdefault(key, Image(image, []))
+    for position, item in enumerate(file.content["annotations"]):
+        reason = _useless(item, images, names)
+        if reason:
+            number = item.get("id", f"number {position + 1}")
+            problems.append(Problem(f"{file.name}, annotation {number}", reason))
+        else:
+            images[_key(item.get("image_id"))].items.append(item)
+    if not images:
+        raise DataError(f"{file.name} lists no image.", "Export it again.")
+    return images
 
 
-def _unique(paths, splits_by_file):
-    """All entries. Raises DataError where train and val share an image id."""
-    entries = dict(splits_by_file[0])
-    for found in splits_by_file[1:]:
-        shared = sorted(set(entries) & set(found))
-        if shared:
-            raise DataError(
-                f"{paths[0]} and {paths[1]} both have the image id {shared[0]}.",
-                "Give each image an id of its own: evaluation counts images by it.",
-            )
-        entries.update(found)
-    return entries
+def _useless(item, images, names):
+    if _key(item.get("image_id")) not in images:
+        return f"it is of an image {item.get('image_id')} that the file does not list"
+    if _key(item.get("category_id")) not in names:
+        return f"it is of a category {item.get('category_id')} that no file lists"
+    return ""
 
 
-def _classes(category_names, entries, label_map_path, source_dir):
-    """The names of the map; without one all categories, in the order of their ids."""
-    if label_map_path is None:
-        return tuple(category_names.values())
-    classes = read_label_map(label_map_path)
-    used = {category_names[item["category_id"]] for entry in entries.values() for item in entry.annotations}
-    refuse_unknown(used, classes, source_dir)
-    return classes
+def _entry(file, image, names, masks):
+    boxes = [_box(item.get("bbox")) for item in image.items]
+    size = (annotations.whole(image.image.get("width")), annotations.whole(image.image.get("height")))
+    return Entry(
+        image.image["file_name"],
+        f"{file.name}, image {image.image['id']}",
+        functools.partial(_annotation, image, names, masks),
+        classes=tuple({names[_key(item["category_id"])] for item in image.items}),
+        largest=max((max(box) for box in boxes if box), default=0.0),
+        size=size,
+        folder=file.folder,
+        group=file.name,
+    )
 
 
-def _object(item, image, category_names):
+def _annotation(image, names, masks):
+    objects = [_object(item, image.image, names, masks) for item in image.items]
+    size = [annotations.whole(image.image.get(side)) for side in ("width", "height")]
+    return Annotation(size[0], size[1], objects)
+
+
+def _object(item, image, names, masks):
     box = _box(item.get("bbox"))
     area = item.get("area")
     if not _is_number(area):
         area = (box.xmax - box.xmin) * (box.ymax - box.ymin) if box else 0.0
-    mask = functools.partial(draw_mask, item.get("segmentation"), image) if item.get("segmentation") else None
+    mask, notes = None, ()
+    if masks and item.get("segmentation"):
+        segmentation, notes = coco_masks.without_slivers(item["segmentation"])
+        mask = functools.partial(coco_masks.draw, segmentation, image)
     return Object(
         box,
-        category_names[item["category_id"]],
+        names[_key(item["category_id"])],
         mask=mask,
         crowd=int(item.get("iscrowd") in (1, True)),
         area=float(area),
+        notes=notes,
     )
 
 
@@ -353,85 +325,3 @@ def _box(value):
 
 def _is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15
-
-
-def draw_mask(segmentation: Any, image: Dict[str, Any]) -> Any:
-    """The mask of an object.
-
-    Args:
-        segmentation: of its annotation.
-        image: of "images" in the JSON.
-
-    Returns:
-        boolean array (height, width), sides as the JSON says: True inside of a polygon or a run of an RLE.
-
-    Raises:
-        ValueError: it is broken, which pycocotools does not check: it would write past the end. The text says how.
-    """
-    from PIL import Image
-    from pycocotools import mask as coco_masks
-
-    width, height = annotations.whole(image.get("width")), annotations.whole(image.get("height"))
-    if not 0 < width * height <= Image.MAX_IMAGE_PIXELS:
-        raise ValueError("a mask needs the image's width and height in the JSON")
-    if isinstance(segmentation, list):
-        runs = coco_masks.merge(coco_masks.frPyObjects(_polygons(segmentation), height, width))
-    else:
-        runs = coco_masks.frPyObjects(_uncompressed(segmentation, width, height), height, width)
-    return coco_masks.decode(runs).astype(bool)
-
-
-def _polygons(segmentation):
-    for polygon in segmentation:
-        points = isinstance(polygon, list) and len(polygon) >= 6 and len(polygon) % 2 == 0
-        if not points or not all(map(_is_number, polygon)):
-            raise ValueError("a polygon is no list of at least three points")
-        if any(not math.isfinite(value) or abs(value) > _FARTHEST_PIXEL for value in polygon):
-            raise ValueError("a polygon has a point far outside of the image")
-    # Two points would be taken for a box by pycocotools; four numbers were refused above.
-    return [list(map(float, polygon)) for polygon in segmentation]
-
-
-def _uncompressed(segmentation, width, height):
-    """{"size", "counts"} with counts as a list that covers the image exactly. Raises ValueError."""
-    if not isinstance(segmentation, dict) or segmentation.get("size") != [height, width]:
-        raise ValueError("a mask's run lengths are for an image of another size")
-    counts = segmentation.get("counts")
-    if isinstance(counts, str):
-        counts = expand_counts(counts)
-    if (
-        not isinstance(counts, list)
-        or not all(_is_id(count) and count >= 0 for count in counts)
-        or sum(counts) != width * height
-    ):
-        raise ValueError("a mask's run lengths do not add up to the image's pixels")
-    return {"size": [height, width], "counts": counts}
-
-
-def expand_counts(text: str) -> List[int]:
-    """The run lengths in COCO's compressed form (maskApi.c, rleFrString).
-
-    Five bits a character, lowest first, 32 for "goes on", then the difference to the run before the last one.
-
-    Raises:
-        ValueError: text is none.
-    """
-    counts: List[int] = []
-    value = shift = 0
-    for character in text:
-        bits = ord(character) - 48
-        if not 0 <= bits < 64 or shift > 60:
-            raise ValueError("a mask's run lengths cannot be read")
-        value |= (bits & 31) << shift
-        shift += 5
-        if bits & 32:
-            continue
-        if bits & 16:
-            value -= 1 << shift
-        if len(counts) > 2:
-            value += counts[-2]
-        counts.append(value)
-        value, shift = 0, 0
-    if shift:
-        raise ValueError("a mask's run lengths cannot be read")
-    return counts

@@ -19,12 +19,12 @@ from PIL import Image
 
 from common import files
 from common.errors import DataError, UsageError
-from data_prep.formats import arguments
-from data_prep.formats.annotation import Annotation, read_xml
-from data_prep.formats.class_names import ids_of, refuse_unknown
-from data_prep.formats.image_index import ImageIndex, fingerprint_of
-from data_prep.formats.splits import Choice
 from data_prep.images import example_features, normalize
+from data_prep.source import arguments
+from data_prep.source.annotation import Annotation, read_xml
+from data_prep.source.class_names import ids_of, refuse_unknown
+from data_prep.source.image_index import ImageIndex, fingerprint_of
+from data_prep.source.splits import Choice
 from data_prep.wording import first_line
 from data_prep.writer import dataset
 
@@ -285,7 +285,7 @@ def plan(
     if options.boxes == "body":
         importlib.import_module("data_prep.images.masks")  # here, so that the processes that convert share one numpy
     index = ImageIndex(layout.images)
-    recipe = example_features.Recipe(ids_of(classes), options.masks)
+    recipe = example_features.Recipe(ids_of(classes), options.masks, any_size=True)
     upstream = options.split.upstream is not False
     shards = options.shards or dataset.SHARDS
     chosen = {"boxes": options.boxes, "masks": options.masks, "shards": shards}

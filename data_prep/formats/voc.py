@@ -1,144 +1,85 @@
 """Pascal VOC and its kin to TFRecords: VOC folders, labelImg's xml beside images, and CVAT's exports.
 
-Annotations are `Annotations/**/*.xml` with images in `JPEGImages/`, or any *.xml below the folder with the
-images anywhere below it; CVAT's own format ("CVAT for images", one annotations.xml for all) is recognised by its
-content. Features are those of the API's create_pascal_tf_record.py. VOC's boxes count from 1 and end on the last
-pixel; they are taken as they are, as there.
+Annotations are `Annotations/**/*.xml` with images in `JPEGImages/`, or any *.xml below the folder with the images
+anywhere below it; CVAT's own formats (one annotations.xml for all) are recognised by their content. Features are those
+of the API's create_pascal_tf_record.py. VOC's boxes count from 1 and end on the last pixel; they are taken as they are,
+as there.
 """
 
 import collections
 import functools
 import hashlib
 import os
+import posixpath
 import unicodedata
 from argparse import ArgumentParser
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Tuple
 
 from common.errors import DataError
-from data_prep.formats import annotation as annotations
-from data_prep.formats import arguments
-from data_prep.formats.annotation import Annotation, Object
-from data_prep.formats.class_names import ids_of, refuse_unknown
-from data_prep.formats.class_names import read as read_label_map
-from data_prep.formats.image_index import ImageIndex, is_text, visible_files
-from data_prep.formats.splits import Choice
-from data_prep.images import example_features
-from data_prep.images.boxes import Box
+from common.progress import Progress
+from data_prep.formats import cvat
+from data_prep.source import annotation as annotations
+from data_prep.source import arguments, planning
+from data_prep.source.image_index import is_text, visible_files
+from data_prep.source.reading import Entry, Problem, Reading, entry
 from data_prep.wording import name_text
 from data_prep.writer import dataset
 
-_CONVERTER_VERSION = 1
-_PREFIX = "pascal"
-_CVAT_ROOT = "annotations"
+Options = planning.Options
+_KIND = planning.Kind("voc", "pascal")
+_SETS = os.path.join("ImageSets", "Main")
+_GROUP = "voc"
 
 
-class Options(NamedTuple):
-    """label_map: a file, or None for the names in the data, sorted. shards: None for dataset.shards_for."""
+class Source(NamedTuple):
+    """dir: as given. annotations: the folder below which the xml are. images: the one below which the images are."""
 
-    label_map: Optional[str] = None
-    shards: Optional[int] = None
-    split: Choice = Choice()
-
-
-class Entry(NamedTuple):
-    """An annotation and the image it belongs to.
-
-    stem: relative path without extension, which image sets list. xml: path. position: of the image in a CVAT
-    file, else None. image: relative to the images' folder, or None, and then problem says why. names: of its
-    objects' classes.
-    """
-
-    stem: str
-    xml: str
-    position: Optional[int]
-    image: Optional[str]
-    problem: Optional[str]
-    names: Tuple[str, ...]
+    dir: str
+    annotations: str
+    images: str
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Adds the options of `python -m data_prep voc`."""
-    arguments.add_source(parser, "Annotations/ and JPEGImages/, or images and xml anywhere below it")
-    arguments.add_label_map(parser, "the names in the data, sorted")
-    arguments.add_split(parser, "upstream is ImageSets/Main/train.txt and val.txt (default where they are)")
-
-
-class Converter:
-    """Turn an entry's id into an Outcome."""
-
-    def __init__(self, images_dir: str, entries: Dict[str, Entry], recipe: example_features.Recipe):
-        self._images_dir = images_dir
-        self._entries = entries
-        self._recipe = recipe
-
-    def __call__(self, entry_id: str) -> dataset.Outcome:
-        entry = self._entries[entry_id]
-        try:
-            if entry.image is None:
-                raise ValueError(entry.problem)
-            annotation = _annotation(entry)
-            data = example_features.read_file(os.path.join(self._images_dir, entry.image))
-            return example_features.convert(
-                example_features.Source(entry.image, entry.image, data), annotation, self._recipe
-            )
-        except ValueError as reason:
-            return dataset.Outcome(None, skipped=str(reason))
-
-
-def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
-    """The Plan of converting source_dir into a dataset called name.
-
-    Raises:
-        DataError: there are no annotations, or unknown classes.
-    """
-    annotations_dir, images_dir = _folders(source_dir)
-    index = ImageIndex(images_dir)
-    digest = hashlib.sha256()
-    entries, foreign = _read_all(source_dir, annotations_dir, index, digest)
-    used = {entry.image for entry in entries.values() if entry.image}
-    for image in sorted(used):
-        size = os.path.getsize(os.path.join(images_dir, image))
-        digest.update((f"{image} {size}\n").encode("utf-8"))
-    found = {name for entry in entries.values() for name in entry.names}
-    classes = _classes(found, options.label_map, source_dir)
-    splits, upstream = _splits(source_dir, entries, options.split)
-    shards = options.shards or dataset.shards_for(splits)
-    chosen = dict({"label_map": options.label_map, "shards": shards}, **options.split.options(upstream))
-    in_splits = {entry_id for split in splits for entry_id in split.ids}
-    return dataset.Plan(
-        name=name,
-        classes=classes,
-        prefix=_PREFIX,
-        splits=splits,
-        convert=Converter(images_dir, entries, example_features.Recipe(ids_of(classes))),
-        shards=shards,
-        fingerprint=dict(
-            chosen,
-            format="voc",
-            converter=_CONVERTER_VERSION,
-            classes=list(classes),
-            splits=[[split.name, len(split.ids)] for split in splits],
-            source_sha256=digest.hexdigest(),
-        ),
-        extra={"boxes": "annotated", "masks": None, "shards": shards},
-        command=("voc", dict({"source": source_dir}, **chosen)),
-        config=example_features.config_fields("none"),
-        unused=[
-            dataset.Unused(sorted(set(entries) - in_splits), "in no image set"),
-            dataset.Unused(index.unused(used), "no annotation"),
-            dataset.Unused(foreign, "the xml is no annotation"),
-        ],
+    arguments.add_all(
+        parser,
+        "Annotations/ and JPEGImages/, or images and xml anywhere below it",
+        "the names in the data, sorted",
+        "ImageSets/Main/train.txt, val.txt and test.txt, or folders of these names",
     )
 
 
-def _folders(source_dir):
-    """(where the xml are, where the images are)."""
+def plan(source_dir: str, name: str, options: planning.Options) -> dataset.Plan:
+    """The Plan of converting source_dir into a dataset called name.
+
+    Raises:
+        DataError: there are no annotations, or unknown classes; more is said at planning.plan.
+    """
+    return planning.plan(source_dir, name, read(source_dir), options, _KIND)
+
+
+def read(source_dir: str) -> Reading:
+    """The Reading of a folder.
+
+    Raises:
+        DataError: there is no annotation, or the image sets contradict each other.
+    """
+    source = _source(source_dir)
+    entries, foreign, digest = _read_all(source)
+    entries, problems, lists = _with_image_sets(source, entries)
+    files = {each.group for each in entries} - {_GROUP}
+    return Reading(
+        entries, digest + lists, problems=problems, foreign=foreign, exif=cvat.exif(sorted(files)), root=source.images
+    )
+
+
+def _source(source_dir):
     if not os.path.isdir(source_dir):
         raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
     annotations_dir = os.path.join(source_dir, "Annotations")
     if os.path.isdir(annotations_dir):
         images_dir = os.path.join(source_dir, "JPEGImages")
-        return annotations_dir, images_dir if os.path.isdir(images_dir) else source_dir
+        return Source(source_dir, annotations_dir, images_dir if os.path.isdir(images_dir) else source_dir)
     inner = sorted(
         name for name in os.listdir(source_dir) if os.path.isdir(os.path.join(source_dir, name, "Annotations"))
     )
@@ -147,180 +88,128 @@ def _folders(source_dir):
             f"{source_dir} has no Annotations, but {', '.join(inner)} in it has.",
             f"Give that folder: --source {os.path.join(source_dir, inner[0])}.",
         )
-    return source_dir, source_dir
+    return Source(source_dir, source_dir, source_dir)
 
 
-def _read_all(source_dir, annotations_dir, index, digest):
-    """({id: Entry}, xml files that are something else). The id is the image's name where there is an image."""
-    entries: Dict[str, Entry] = {}
+def _read_all(source) -> Tuple[List[Entry], List[str], str]:
+    """(entries, xml files that are something else, a checksum)."""
+    digest = hashlib.sha256()
+    entries: List[Entry] = []
     foreign: List[str] = []
-    for name in visible_files(annotations_dir, ".xml"):
-        path = os.path.join(annotations_dir, name)
-        with open(path, "rb") as file:
-            digest.update((f"{name_text(name)} {hashlib.sha256(file.read()).hexdigest()}\n").encode("utf-8"))
-        for entry in _entries_of(name, path, index):
-            if entry is None:
+    names = visible_files(source.annotations, ".xml")
+    with Progress("Reading annotations", len(names), "files") as progress:
+        for name in names:
+            path = os.path.join(source.annotations, name)
+            with open(path, "rb") as file:
+                digest.update((f"{name_text(name)} {hashlib.sha256(file.read()).hexdigest()}\n").encode("utf-8"))
+            found = _entries_of(name, path)
+            if found is None:
                 foreign.append(name_text(name))
-                continue
-            taken = entries.get(entry.image)
-            if taken:
-                problem = f"{entry.image} is annotated twice, here and in {name_text(taken.xml)}"
-                entry = entry._replace(image=None, problem=problem, names=())
-            entry_id = entry.image or name_text(name) if entry.position is None else entry.stem
-            entries[_unused_key(entry_id, entries)] = entry
+            entries += found or []
+            progress.update(1)
     if not entries:
         raise DataError(
-            f"There is no annotation (*.xml) in {source_dir}.",
+            f"There is no annotation (*.xml) in {source.dir}.",
             "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the images.",
         )
-    return entries, foreign
+    return entries, foreign, digest.hexdigest()
 
 
-def _unused_key(key, entries):
-    number, candidate = 1, key
-    while candidate in entries:
-        number += 1
-        candidate = f"{key} ({number})"
-    return candidate
-
-
-def _entries_of(name, path, index):
-    """The entries of one xml file: one, a CVAT file's many, or [None] where it is no annotation at all."""
+def _entries_of(name, path):
+    """The entries of one xml file: one, a CVAT file's many, or None where it is no annotation at all."""
     stem = os.path.splitext(name)[0]
     if not is_text(name):
-        return [Entry(name_text(stem), path, None, None, "the name of its xml is not UTF-8", ())]
+        return [Entry(name_text(stem), name_text(name), None, problem="the name of its xml is not UTF-8")]
     try:
         root = annotations.parse_xml(path)
-        if root.tag == _CVAT_ROOT:
-            return [
-                _found(os.path.splitext(image.get("name") or "")[0], path, position, index, _cvat(image))
-                for position, image in enumerate(root.findall("image"))
-            ]
+        if root.tag == cvat.ROOT:
+            return cvat.entries(root, path, name) or None
         if root.tag != "annotation":
-            return [None]
-        annotation = annotations.read_xml(path)
+            return None
+        content = annotations.of_xml(root)
     except ValueError as reason:
-        return [Entry(stem, path, None, None, str(reason), ())]
-    return [_found(stem, path, None, index, annotation)]
+        return [Entry(stem, name, None, stem=True, group=_GROUP, problem=str(reason))]
+    again = functools.partial(annotations.read_xml, path)
+    folder = posixpath.dirname(name)
+    others = _other_names(root, content.filename, folder)
+    return [entry(stem, name, content, annotation=again, folder=folder, others=others, stem=True, group=_GROUP)]
 
 
-def _found(stem, path, position, index, annotation):
-    """The entry with its image: of the xml's own stem, else of the stem that <filename> in the xml has."""
-    names = tuple(item.name for item in annotation.objects)
-    try:
-        return Entry(stem, path, position, index.find(stem, annotation.filename), None, names)
-    except ValueError as reason:
-        problem = str(reason)
-    filename_stem = os.path.splitext(annotation.filename)[0]
-    if filename_stem and filename_stem != os.path.basename(stem):
-        try:
-            beside = os.path.join(os.path.dirname(stem), os.path.basename(filename_stem))
-            return Entry(stem, path, position, index.find(beside, annotation.filename), None, names)
-        except ValueError:
-            problem = f"{problem}, nor of the name in <filename>"
-    return Entry(stem, path, position, None, problem, names)
+def _other_names(root, filename, folder):
+    """What the xml says of its image beside its own name: tools and people rename one and not the other."""
+    stated = (root.findtext("folder") or "").strip()
+    path = (root.findtext("path") or "").strip()
+    found = []
+    if filename:
+        found.append(posixpath.join(folder, posixpath.basename(filename.replace("\\", "/"))))
+        found.append(f"{stated}/{filename}" if stated else filename)
+    return tuple(found + ([path] if posixpath.basename(path.replace("\\", "/")) else []))
 
 
-@functools.lru_cache(maxsize=1)
-def _cvat_images(path):
-    return [_cvat(image) for image in annotations.parse_xml(path).findall("image")]
-
-
-def _annotation(entry):
-    if entry.position is None:
-        return annotations.read_xml(entry.xml)
-    return _cvat_images(entry.xml)[entry.position]
-
-
-def _cvat(image):
-    """The Annotation in an <image> of CVAT's format; shapes other than boxes have none that can be read."""
-    objects = [
-        Object(
-            _cvat_box(shape) if shape.tag == "box" else None,
-            (shape.get("label") or "").strip(),
-            truncated=annotations.whole(shape.get("occluded")),
-        )
-        for shape in image
-        if shape.tag != "tag"
-    ]
-    return Annotation(
-        annotations.whole(image.get("width")), annotations.whole(image.get("height")), objects, image.get("name") or ""
-    )
-
-
-def _cvat_box(shape):
-    try:
-        return Box(*(float(shape.get(side)) for side in ("xtl", "ytl", "xbr", "ybr")))
-    except (TypeError, ValueError):
-        return None
-
-
-def _classes(found, label_map_path, source_dir):
-    """The names of the map; without one those in the data, sorted by their characters' numbers."""
-    if label_map_path is None:
-        if not found - {""}:
-            raise DataError(
-                f"No annotation in {source_dir} has an object with a name.",
-                "Label some objects, or name the classes with --label-map.",
-            )
-        classes = tuple(sorted(found - {""}))
-    else:
-        classes = read_label_map(label_map_path)
-    refuse_unknown(found, classes, source_dir)
-    return classes
-
-
-def _splits(source_dir, entries, choice):
-    """(train and val, whether they are the source's own)."""
-    listed = None if choice.upstream is False else _image_sets(source_dir, entries)
-    if listed is None and choice.upstream:
-        raise DataError(
-            f"{source_dir} has no ImageSets/Main/train.txt and val.txt that name its images.",
-            "Leave out --split upstream: --val-fraction and --seed split it.",
-        )
-    return listed or choice.by_seed(sorted(entries)), listed is not None
-
-
-def _image_sets(source_dir, entries):
-    """[train, val] as ImageSets/Main lists them, or None where it does not have both.
-
-    Raises DataError where they list an image twice, or one that has no annotation.
-    """
-    paths = [os.path.join(source_dir, "ImageSets", "Main", name + ".txt") for name in ("train", "val")]
-    if not all(map(os.path.exists, paths)):
-        return None
-    by_stem = {_key(entry.stem): entry_id for entry_id, entry in entries.items()}
-    splits = [dataset.Split(name, _listed(path, by_stem)) for name, path in zip(("train", "val"), paths)]
-    times = collections.Counter(entry_id for split in splits for entry_id in split.ids)
-    twice = sorted(entry_id for entry_id, count in times.items() if count > 1)
+def _with_image_sets(source, entries):
+    """(entries with the splits of ImageSets/Main in its order, Problems, a checksum of the lists)."""
+    lists = _lists(source.dir)
+    if not lists:
+        return entries, [], ""
+    by_stem: Dict[str, List[Entry]] = collections.defaultdict(list)
+    for each in entries:
+        by_stem[_key(each.name if each.stem else posixpath.splitext(each.name)[0])].append(each)
+    stated: Dict[str, str] = {}
+    times: Dict[str, int] = collections.Counter()
+    problems: List[Problem] = []
+    for split, path in lists:
+        stems, missing = _listed(path, by_stem)
+        problems += _of_missing(os.path.relpath(path, source.dir), stems, missing)
+        times.update(stems)
+        stated.update(dict.fromkeys(stems, split))
+    twice = sorted(by_stem[stem][0].name for stem, count in times.items() if count > 1)
     if twice:
         raise DataError(
             f"ImageSets/Main lists {', '.join(twice[:5])} more than once.",
             "List each image once: one that trains cannot validate.",
         )
-    return splits
+    ordered = [each._replace(split=split) for stem, split in stated.items() for each in by_stem[stem]]
+    rest = [each for stem, several in by_stem.items() if stem not in stated for each in several]
+    return ordered + rest, problems, "".join(f" {stem}={split}" for stem, split in stated.items())
+
+
+def _lists(source_dir):
+    """[(split, path)] of ImageSets/Main: train and val, or trainval for train where those are not there; and test."""
+    paths = {name: os.path.join(source_dir, _SETS, name + ".txt") for name in ("train", "val", "trainval", "test")}
+    there = {name: path for name, path in paths.items() if os.path.exists(path)}
+    if "trainval" in there and not ("train" in there and "val" in there):
+        there["train"] = there["trainval"]
+        there.pop("val", None)
+    found = [(name, there[name]) for name in ("train", "val", "test") if name in there]
+    return found if len(found) > 1 else []
+
+
+def _of_missing(name, stems, missing):
+    """Lines without an annotation, one each; of a list without any, as VOC 2012's test, one for all."""
+    if missing and not stems:
+        return [Problem(name, "lists images of which none has an annotation")]
+    return [Problem(f"{name}, line {number}", f"lists {line}, without an annotation") for number, line in missing]
 
 
 def _listed(path, by_stem):
+    """(keys of by_stem that a list names, [(line's number, line)] of what is not there)."""
     try:
         with open(path, encoding="utf-8-sig") as file:
-            lines = [line.strip() for line in file if line.strip()]
+            lines = [(number, line.strip()) for number, line in enumerate(file, 1) if line.strip()]
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not a text file in UTF-8.", "Save it as UTF-8.") from error
-    ids: List[str] = []
-    missing: List[str] = []
-    for line in lines:
-        # Lists of one class end with -1, 0 or 1; names may hold blanks themselves.
+    found: List[str] = []
+    missing: List[Tuple[int, str]] = []
+    for number, line in lines:
+        # Lists of one class end with -1, 0 or 1; names may hold blanks themselves, or their image's extension.
         stems = [line] + ([line.rsplit(None, 1)[0]] if line.split()[-1] in ("-1", "0", "1") else [])
-        found = next((by_stem[_key(stem)] for stem in stems if _key(stem) in by_stem), None)
-        (missing if found is None else ids).append(found or line)
-    if missing:
-        more = f" as {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise DataError(
-            f"{path} lists {missing[0]}, without an annotation{more}.",
-            "Correct the list, or leave it aside with --split random.",
-        )
-    return ids
+        stems += [posixpath.splitext(stem)[0] for stem in stems]
+        known = next((_key(stem) for stem in stems if _key(stem) in by_stem), None)
+        if known is None:
+            missing.append((number, line))
+        else:
+            found.append(known)
+    return found, missing
 
 
 def _key(stem):

@@ -1,7 +1,7 @@
 """What a bounding box in an annotation has to be before it may become a training target."""
 
 import math
-from typing import NamedTuple, Tuple
+from typing import Iterable, NamedTuple, Tuple
 
 from data_prep.wording import box_text, size_text
 
@@ -64,3 +64,26 @@ def turn(box: Box, orientation: int, width: int, height: int) -> Box:
         8: (y, mirrored_x),
     }[orientation]
     return Box(xmin, ymin, xmax, ymax)
+
+
+def hull(box: Box, degrees: float) -> Box:
+    """The upright box around one that was rotated about its centre, clockwise as y points down."""
+    angle = math.radians(degrees)
+    x, y = (box.xmin + box.xmax) / 2, (box.ymin + box.ymax) / 2
+    wide, high = (box.xmax - box.xmin) / 2, (box.ymax - box.ymin) / 2
+    across = abs(wide * math.cos(angle)) + abs(high * math.sin(angle))
+    down = abs(wide * math.sin(angle)) + abs(high * math.cos(angle))
+    return Box(x - across, y - down, x + across, y + down)
+
+
+def around(points: Iterable[Tuple[float, float]]) -> Box:
+    """The box around points.
+
+    Raises:
+        ValueError: there are none.
+    """
+    points = list(points)
+    if not points:
+        raise ValueError("a shape has no points")
+    across, down = [x for x, _ in points], [y for _, y in points]
+    return Box(min(across), min(down), max(across), max(down))

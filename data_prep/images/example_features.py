@@ -1,41 +1,46 @@
 """An image and its annotation become the features of one example, with the keys of the API's converters."""
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Dict, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Tuple
 
 from common import files
 from common.errors import DataError
 from data_prep.images import boxes as box_rules
+from data_prep.images import frame as frames
 from data_prep.images import normalize
 from data_prep.tfrecord import codec
 from data_prep.wording import size_text
 from data_prep.writer import dataset
 
 if TYPE_CHECKING:
-    from data_prep.formats.annotation import Annotation
+    from data_prep.source.annotation import Annotation
 
 
 class Recipe(NamedTuple):
-    """labels: {class name: id}. masks: one of data_prep.formats.arguments.MASKS.
+    """labels: {class name: id}. masks: one of data_prep.source.arguments.MASKS.
 
     coco: write is_crowd and area, as the API's COCO converter does, instead of difficult, truncated and view.
+    any_size: boxes are in pixels of the image, whatever size the annotation claims: so it is in the Oxford pets.
     """
 
     labels: Dict[str, int]
     masks: str = "none"
     coco: bool = False
+    any_size: bool = False
 
 
 class Source(NamedTuple):
     """name: the image's file name. source_id: unique in the dataset. data: the file's bytes.
 
-    damaged: it is known to be decodable but broken, so it is written anew.
+    damaged: it is known to be decodable but broken, so it is written anew. exif: gives that argument of frames.of, for
+    images that have an orientation.
     """
 
     name: str
     source_id: str
     data: bytes
     damaged: bool = False
+    exif: Callable[[], str] = str
 
 
 def convert(source: Source, annotation: "Annotation", recipe: Recipe) -> dataset.Outcome:
@@ -51,7 +56,11 @@ def convert(source: Source, annotation: "Annotation", recipe: Recipe) -> dataset
         DataError: a class appeared while others were converted.
     """
     image = normalize.load(source.data, source.damaged)
-    objects, notes = _usable(annotation, image, with_masks=recipe.masks != "none")
+    if recipe.any_size:
+        frame = _frame_of_any_size(annotation, image)
+    else:
+        frame = frames.of(annotation, image, source.exif() if image.orientation != 1 else "")
+    objects, notes = _usable(annotation, image, frame, with_masks=recipe.masks != "none")
     if annotation.objects and not objects:
         raise ValueError("; ".join(text for kind, text in notes if kind == "rejected box"))
     key = hashlib.sha256(image.encoded).hexdigest()
@@ -89,38 +98,51 @@ def _label(item, recipe):
         ) from error
 
 
-def _usable(annotation, image, with_masks):
-    """The objects whose boxes lie in the image, turned and clipped with it; notes on what was changed."""
-    notes = [("reencoded", image.changed)] if image.changed else []
-    stored = (image.width, image.height) if image.orientation < 5 else (image.height, image.width)
+def _frame_of_any_size(annotation, image):
+    """Boxes drawn on the upright image are left alone; those drawn on the stored one turn with it."""
     upright, claimed = (image.width, image.height), (annotation.width, annotation.height)
-    # Boxes drawn on the upright image are left alone; those drawn on the stored one turn with it.
+    stored = upright if image.orientation < 5 else upright[::-1]
     turned = image.orientation > 1 and (claimed == stored or claimed != upright)
+    note = ""
     if claimed not in (stored, upright):
-        notes.append(("other size", f"the annotation says {size_text(claimed)}, the image is {size_text(upright)}"))
-    orientation = image.orientation if turned else 1
+        note = f"the annotation says {size_text(claimed)}, the image is {size_text(upright)}"
+    return frames.Frame((1.0, 1.0), image.orientation if turned else 1, stored if turned else upright, note)
+
+
+def _usable(annotation, image, frame, with_masks):
+    """The objects whose boxes lie in the image, scaled, turned and clipped with it; notes on what was changed."""
+    notes = [("reencoded", image.changed)] if image.changed else []
+    notes += [("other size", frame.note)] if frame.note else []
+    notes += [("changed object", note) for item in annotation.objects for note in item.notes]
+    upright: Tuple[int, int] = (image.width, image.height)
     usable = []
     for item in annotation.objects:
         try:
             if item.box is None:
-                raise ValueError("an object has no box that can be read")
-            box, clipped = box_rules.fit(box_rules.turn(item.box, orientation, *stored), *upright)
-            mask = _mask(item, orientation, upright) if with_masks else None
+                raise ValueError(item.problem or "an object has no box that can be read")
+            if not item.name:
+                raise ValueError("an object has no class name")
+            box, clipped = box_rules.fit(frame.place(item.box), *upright)
+            mask = _mask(item, frame, upright) if with_masks else None
         except ValueError as reason:
             notes.append(("rejected box", str(reason)))
             continue
         if clipped:
             notes.append(("clipped box", f"up to one pixel outside of the {size_text(upright)} image"))
-        usable.append(item._replace(box=box, mask=mask))
+        area = item.area * frame.scale[0] * frame.scale[1]
+        usable.append(item._replace(box=box, mask=mask, area=area))
     return usable, notes
 
 
-def _mask(item, orientation, upright):
+def _mask(item, frame, upright):
     if item.mask is None:
         raise ValueError("an object has no mask")
     from data_prep.images import masks  # and with it numpy, for those who want masks
 
-    mask = masks.turn(item.mask(), orientation)
+    mask = item.mask()
+    if frame.scale != (1.0, 1.0):
+        mask = masks.resize(mask, frame.stored)
+    mask = masks.turn(mask, frame.orientation)
     if mask.shape[::-1] != upright:
         raise ValueError(f"the mask is {size_text(mask.shape[::-1])}, the image {size_text(upright)}")
     return mask

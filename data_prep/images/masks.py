@@ -1,7 +1,7 @@
 """Instance masks: boolean arrays (height, width), True where the object is."""
 
 import io
-from typing import Optional
+from typing import Optional, Tuple
 
 import numpy
 from PIL import Image
@@ -23,6 +23,14 @@ def turn(mask: numpy.ndarray, orientation: int) -> numpy.ndarray:
         7: lambda: mask[::-1, ::-1].T,
         8: lambda: numpy.rot90(mask),
     }[orientation]()
+
+
+def resize(mask: numpy.ndarray, size: Tuple[int, int]) -> numpy.ndarray:
+    """The mask of an image that was resized to size, (width, height): each pixel is the nearest of before."""
+    if mask.shape[::-1] == tuple(size):
+        return mask
+    image = Image.fromarray(mask.astype(numpy.uint8))
+    return numpy.asarray(image.resize(size, Image.NEAREST)).astype(bool)
 
 
 def extent(mask: numpy.ndarray) -> Optional[Box]:

@@ -8,13 +8,23 @@ import contextlib
 import io
 import re
 import warnings
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Tuple
 
 from PIL import Image, ImageOps
 
 from data_prep.wording import first_line
 
 UNKNOWN = "not an image Pillow knows"  # of what is no image, as the end of a sentence
+# What people have and Pillow does not read, by how the file begins: (at byte, bytes, what it is and what to do).
+_NOT_READ = (
+    (4, b"ftyphei", "HEIC, which is not read: convert it to JPEG or PNG"),
+    (4, b"ftyphev", "HEIC, which is not read: convert it to JPEG or PNG"),
+    (4, b"ftypmif1", "HEIC, which is not read: convert it to JPEG or PNG"),
+    (4, b"ftypavif", "AVIF, which is not read: convert it to JPEG or PNG"),
+    (0, b"version https://git-lfs", "a pointer of Git LFS, not the file: fetch it with git lfs pull"),
+    (0, b"%PDF", "PDF, which is not read: convert its pages to JPEG or PNG"),
+    (0, b"<", "markup, a web page or an SVG, not an image"),
+)
 _ORIENTATION = 0x0112
 _JPEG_QUALITY = 95
 _MAGIC = (
@@ -61,7 +71,13 @@ def load(data: bytes, damaged: bool = False) -> UprightJpeg:
             return _load(data, damaged)
     # Pillow raises nearly every built-in exception on damaged files; each means: not usable.
     except Exception as error:
-        raise ValueError(f"the image cannot be decoded ({first_line(error, UNKNOWN)})") from error
+        raise ValueError(
+            f"the image cannot be decoded ({_kind_not_read(data) or first_line(error, UNKNOWN)})"
+        ) from error
+
+
+def _kind_not_read(data):
+    return next((what for at, begin, what in _NOT_READ if data[at : at + len(begin)] == begin), None)
 
 
 def _load(data, damaged):
@@ -84,7 +100,7 @@ def _unchanged(data, to_decode, damaged, mode):
         return None
     width, height = image.size
     # At an eighth of the size, which is faster and reads the same stream.
-    image.draft(mode, (width // 8, height // 8))
+    image.draft(mode, (max(1, width // 8), max(1, height // 8)))
     image.load()
     return UprightJpeg(data, width, height, 1, None)
 
@@ -137,6 +153,17 @@ def sniff_file(path: str) -> Optional[str]:
         with open(path, "rb") as file:
             return sniff(file.read(16))
     except OSError:
+        return None
+
+
+def size_on_its_side(path: str) -> Optional[Tuple[int, int]]:
+    """(width, height) as stored, of an image file that Exif's orientation lays on its side (5 to 8); None of others."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(path) as image:
+                return image.size if _orientation(image) >= 5 else None
+    except Exception:  # whatever is wrong with it is told when it is converted
         return None
 
 

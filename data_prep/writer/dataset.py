@@ -18,7 +18,7 @@ from common import files
 from common.errors import DataError, UsageError
 from common.text import counted
 from data_prep.wording import size_text, some
-from data_prep.writer import ownership, shard_workers
+from data_prep.writer import balance, ownership, shard_workers
 from data_prep.writer.outcome import Outcome
 
 FORMAT = 1
@@ -52,7 +52,8 @@ class Plan(NamedTuple):
     """All that a format module decides; `convert(id)` gives an Outcome and runs in worker processes.
 
     command: the options that change a byte of the result, as {option: value}. config: fields for a pipeline config
-    beyond the classes and paths. unused: list of Unused.
+    beyond the classes and paths. unused: list of Unused. problems: what in the annotations is not used and is no image,
+    each with `where` (file, and line or id in it) and `why`. lines: what is said before the conversion begins.
     """
 
     name: str
@@ -66,6 +67,8 @@ class Plan(NamedTuple):
     command: Tuple[Any, ...] = ()  # the format's name, then its options as a dict
     config: Dict[str, Any] = {}
     unused: Sequence[Unused] = ()
+    problems: Sequence[Any] = ()
+    lines: Sequence[str] = ()
 
 
 class Limits(NamedTuple):
@@ -125,6 +128,8 @@ def write(out_dir: str, plan: Plan, workers: Optional[int] = None, limits: Limit
         files.remove_temporaries(out_dir)
         with contextlib.suppress(OSError):  # what fails is told already, and a list may name what is not there
             ownership.settle(out_dir)
+    for warning in dataset["warnings"]:
+        print(f"Warning: {warning}.", flush=True)
     _print_summary(out_dir, dataset, time.monotonic() - started)
     return dataset
 
@@ -189,6 +194,8 @@ def _describe(plan, shards):
             for unused in plan.unused
             if unused.names
         ],
+        "problems": [{"where": problem.where, "why": problem.why} for problem in plan.problems],
+        "warnings": balance.warnings(splits, [_images(split, plan.shards, shards) for split in plan.splits]),
         "picture_sizes": _sizes(sum((shard.sizes for shard in shards), collections.Counter())),
         "most_boxes": most_boxes,
         "config": _config(plan, splits, most_boxes),
@@ -198,6 +205,13 @@ def _describe(plan, shards):
     }
     dataset.update(plan.extra)
     return dataset
+
+
+def _images(split, count, shards):
+    """(name, ids, digests) for balance.of_images; the ids in the order of the shards."""
+    own = [shard for shard in shards if shard.task.split == split.name]
+    ids = [image_id for shard in own for image_id in split.ids[shard.task.number :: count]]
+    return split.name, ids, b"".join(shard.digests for shard in own)
 
 
 def _describe_split(plan, split, shards):
@@ -321,6 +335,7 @@ def hold_to_limits(dataset: Dict[str, Any], limits: Limits) -> None:
     listed = sum(split["listed"] for split in dataset["splits"].values())
     bad = {entry["id"] for entry in dataset["skipped"] if limits.strict or not entry["forgiven"]}
     bad |= {entry["id"] for entry in dataset["changed"] if entry["what"] == "rejected box"}
+    bad |= {problem["where"] for problem in dataset.get("problems", ())}
     if limits.strict and bad:
         raise DataError(
             f"{len(bad)} of {listed} images were skipped or lost a box (table above), and --strict allows none.",
@@ -371,6 +386,7 @@ def print_changes(dataset: Dict[str, Any]) -> None:
     for entry in dataset["changed"]:
         groups.setdefault((entry["split"], entry["what"], entry["detail"]), []).append(_shown(entry))
     rows = [(some(names, len(names), _NAMES_IN_A_ROW),) + group for group, names in groups.items()]
+    rows += _problem_rows(dataset)
     rows += [
         (some(entry["names"], entry["count"], _NAMES_IN_A_ROW), "-", "not used", entry["reason"])
         for entry in dataset["unused"]
@@ -390,6 +406,13 @@ def print_changes(dataset: Dict[str, Any]) -> None:
     Console(soft_wrap=False).print(table)
     if len(rows) > _ROWS_SHOWN:
         print(f"... and {len(rows) - _ROWS_SHOWN} more reasons.")
+
+
+def _problem_rows(dataset):
+    groups: Dict[str, List[str]] = collections.OrderedDict()
+    for problem in dataset.get("problems", ()):
+        groups.setdefault(problem["why"], []).append(problem["where"])
+    return [(some(names, len(names), _NAMES_IN_A_ROW), "-", "not used", why) for why, names in groups.items()]
 
 
 def _shown(entry):

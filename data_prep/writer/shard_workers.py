@@ -19,7 +19,7 @@ from common import files
 from common.errors import DataError
 from common.progress import Progress
 from data_prep.tfrecord import codec
-from data_prep.writer import malloc
+from data_prep.writer import balance, malloc
 from data_prep.writer.outcome import Outcome
 
 _SECONDS_BETWEEN_REPORTS = 0.1
@@ -47,6 +47,7 @@ class Shard(NamedTuple):
     most_boxes: int
     sizes: Counter[Tuple[int, ...]]
     sources_sha256: str  # of "<sha256 of the image file> <id>\n" for each image that was converted, in order
+    digests: bytes  # balance.DIGEST_BYTES of each image's checksum, zeros where it was skipped
     notable: List[
         Tuple[int, str, Outcome]
     ]  # (place among the task's ids, id, Outcome without features) of what was skipped or changed
@@ -185,6 +186,12 @@ def _convert_all(tasks, convert, pipe):
     return 0
 
 
+def _digest(outcome):
+    if outcome.features is None:
+        return bytes(balance.DIGEST_BYTES)
+    return bytes.fromhex(outcome.source_sha256)[: balance.DIGEST_BYTES].ljust(balance.DIGEST_BYTES, b"\0")
+
+
 def _write(task, convert, report):
     """The Shard of a task. report: is given the number of images done since it was called last."""
     unfinished = files.temporary(task.path)
@@ -193,6 +200,7 @@ def _write(task, convert, report):
     notable: List[Tuple[int, str, Outcome]] = []
     most_boxes = 0
     sources = hashlib.sha256()
+    digests = bytearray()
     reported, last_report = 0, time.monotonic()
     with codec.Writer(unfinished) as writer:
         for place, image_id in enumerate(task.ids):
@@ -203,10 +211,13 @@ def _write(task, convert, report):
                 most_boxes = max(most_boxes, len(outcome.labels))
                 sizes[outcome.size] += 1
                 sources.update((f"{outcome.source_sha256} {image_id}\n").encode("utf-8"))
+            digests += _digest(outcome)
             if outcome.skipped or outcome.notes:
                 notable.append((place, image_id, outcome._replace(features=None, labels=(), source_sha256="")))
             if time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:
                 report(place + 1 - reported)
                 reported, last_report = place + 1, time.monotonic()
     report(len(task.ids) - reported)
-    return Shard(task, unfinished, writer.written, labels, most_boxes, sizes, sources.hexdigest(), notable)
+    return Shard(
+        task, unfinished, writer.written, labels, most_boxes, sizes, sources.hexdigest(), bytes(digests), notable
+    )

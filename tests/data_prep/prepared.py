@@ -2,7 +2,7 @@
 
 import os
 
-from data_prep.formats import base
+from data_prep.source import prepare as base
 from data_prep.tfrecord import codec
 
 

@@ -15,6 +15,7 @@ from common.errors import DataError
 from data_prep.__main__ import main
 from data_prep.check import quick
 from data_prep.formats import coco
+from data_prep.images import coco_masks as forms_of_coco
 from data_prep.tfrecord import codec
 from data_prep.writer.dataset import Limits, label_map_text
 from tests.data_prep.prepared import examples, prepare
@@ -86,11 +87,13 @@ def test_train_and_val_files_are_a_split_and_share_no_id(tmp_path, encode):
     write(tmp_path, val, "annotations/instances_val2017.json", encode)
     dataset = convert(tmp_path, tmp_path / "out")
     assert [dataset["splits"][split]["examples"] for split in ("train", "val")] == [4, 2]
-    write(tmp_path, instances(6), "annotations/instances_val2017.json")
-    with pytest.raises(DataError, match="both have the image id 0"):
-        convert(tmp_path, tmp_path / "out")
-    with pytest.raises(DataError, match="alone has no split"):
-        from data_prep.formats.splits import Choice
+    val = instances(6)
+    val["images"], val["annotations"] = val["images"][3:], val["annotations"][3:]
+    write(tmp_path, val, "annotations/instances_val2017.json")
+    skipped = convert(tmp_path, tmp_path / "again")["skipped"]
+    assert [entry["reason"].split(":")[0] for entry in skipped] == ["images/3.jpg is put into train and val"]
+    with pytest.raises(DataError, match="no split of its own"):
+        from data_prep.source.splits import Choice
 
         convert(
             tmp_path,
@@ -178,14 +181,14 @@ def test_compressed_run_lengths_are_read_as_pycocotools_writes_them(counts):
     pixels = sum(counts)
     if pixels:
         runs = coco_masks.frPyObjects({"size": [pixels, 1], "counts": counts}, pixels, 1)
-        assert coco.expand_counts(runs["counts"].decode("ascii")) == counts
+        assert forms_of_coco.expand_counts(runs["counts"].decode("ascii")) == counts
 
 
 @settings(deadline=None)
 @given(strategies.text(max_size=30))
 def test_no_text_makes_run_lengths_end_the_run(text):
     try:
-        coco.draw_mask({"size": [HEIGHT, WIDTH], "counts": text}, SIZE)
+        forms_of_coco.draw({"size": [HEIGHT, WIDTH], "counts": text}, SIZE)
     except ValueError as reason:
         assert str(reason)
 
@@ -193,15 +196,11 @@ def test_no_text_makes_run_lengths_end_the_run(text):
 @pytest.mark.parametrize(
     "spoil, message",
     [
-        (lambda content: content["images"].append(content["images"][0]), "gives the image id 0 to"),
-        (lambda content: content["images"][0].pop("file_name"), "without id or file_name"),
-        (lambda content: content["images"][0].update(id=None), "without id or file_name"),
-        # Half of a character, which JSON can write and no file can hold.
-        (lambda content: content["images"][0].update(id="\ud83d"), "without id or file_name"),
-        (lambda content: content["images"][0].update(file_name="\ud83d.jpg"), "without id or file_name"),
+        (
+            lambda content: content["images"].append({"id": 0.0, "file_name": "9.jpg"}),
+            "the image id 0 to 0.jpg and 9.jpg",
+        ),
         (lambda content: content["categories"][0].update(name="\ud83d"), "without id or name"),
-        (lambda content: content["annotations"][0].update(image_id=99), "of an image 99 that it does not list"),
-        (lambda content: content["annotations"][0].update(category_id=4), "of a category 4 that it does not list"),
         (lambda content: content["categories"].append({"id": 9, "name": "cat"}), "one name to two categories"),
         (lambda content: content["categories"].append({"id": 3, "name": "bird"}), "Category 3 is cat and bird"),
         (lambda content: content["categories"].append({"id": "x"}), "without id or name"),
@@ -217,6 +216,30 @@ def test_a_json_that_cannot_be_right_is_refused(tmp_path, encode, spoil, message
     write(tmp_path, content)
     with pytest.raises(DataError, match=message):
         convert(tmp_path, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "spoil, where, why",
+    [
+        (lambda content: content["images"][1].pop("file_name"), "images[1]", "without id or file_name"),
+        (lambda content: content["images"][1].update(id=None), "images[1]", "without id or file_name"),
+        # Half of a character, which JSON can write and no file can hold.
+        (lambda content: content["images"][1].update(id="\ud83d"), "images[1]", "without id or file_name"),
+        (lambda content: content["images"][1].update(file_name="\ud83d.jpg"), "images[1]", "without id or file_name"),
+        (lambda content: content["annotations"][1].update(image_id=99), "annotation 1", "of an image 99"),
+        (lambda content: content["annotations"][1].update(category_id=4), "annotation 1", "of a category 4"),
+    ],
+)
+def test_what_belongs_to_nothing_is_a_row_and_the_rest_is_converted(tmp_path, encode, spoil, where, why):
+    content = instances()
+    spoil(content)
+    write(tmp_path, content)
+    for image in range(6):
+        (tmp_path / "images").mkdir(exist_ok=True)
+        (tmp_path / "images" / f"{image}.jpg").write_bytes(encode())
+    dataset = convert(tmp_path, tmp_path / "out")
+    assert where in dataset["problems"][0]["where"] and why in dataset["problems"][0]["why"]
+    assert sum(split["examples"] for split in dataset["splits"].values()) >= 3
 
 
 @pytest.mark.parametrize(
@@ -299,4 +322,4 @@ def test_the_command_line(tmp_path, encode, capsys):
     assert main(["coco", "--source", str(tmp_path), "--out", str(tmp_path / "out"), "--masks", "png"]) == 0
     assert "train: 7 images with 7 boxes in 1 shard" in capsys.readouterr().out
     assert main(["coco", "--source", str(tmp_path), "--out", "x", "--annotations", "/nowhere"]) == 3
-    assert main(["coco", "--source", str(tmp_path), "--out", "x", "--annotations", "1", "2", "3"]) == 2
+    assert main(["coco", "--source", str(tmp_path), "--out", "x", "--annotations", "1", "2", "3"]) == 3

@@ -13,8 +13,9 @@ from PIL import Image
 from common.errors import DataError, UsageError
 from common.project import PROJECT_DIR
 from data_prep.check import quick
-from data_prep.formats import annotation as annotations
-from data_prep.formats import pets, splits
+from data_prep.formats import pets
+from data_prep.source import annotation as annotations
+from data_prep.source import splits
 from data_prep.writer.dataset import Limits, Outcome, hold_to_limits
 from tests.data_prep.prepared import examples, prepare, skipped
 

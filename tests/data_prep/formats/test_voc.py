@@ -8,8 +8,10 @@ import pytest
 from common.errors import DataError, UsageError
 from data_prep.__main__ import main
 from data_prep.check import quick
-from data_prep.formats import base, splits, voc
-from data_prep.formats.image_index import visible_files
+from data_prep.formats import voc
+from data_prep.source import prepare as base
+from data_prep.source import splits
+from data_prep.source.image_index import visible_files
 from data_prep.writer.dataset import Limits, label_map_text
 from tests.data_prep.prepared import examples, prepare, skipped
 
@@ -80,7 +82,7 @@ def test_a_voc_folder_is_split_as_its_image_sets_say(folder, tmp_path):
     assert list(examples(tmp_path / "out"))[:3] == ["4 x.jpg", "1 x.jpg", "2 x.jpg"]
     assert dataset["classes"] == ["cat", "dog"]
     assert dataset["splits"]["val"]["boxes_per_class"] == {"cat": 2, "dog": 2}
-    assert unused(dataset) == {"in no image set": ["6 x.jpg"]}
+    assert unused(dataset) == {"in none of the splits": ["6 x.jpg"]}
     assert quick.quick(str(tmp_path / "out")) == []
     assert dataset["splits"]["train"]["pattern"] == "pascal_train.record-?????-of-00001"
     features = examples(tmp_path / "out")["5 x.jpg"]
@@ -134,9 +136,12 @@ def test_of_files_with_one_stem_the_one_that_holds_a_image_wins(folder, tmp_path
     "spoil, reason",
     [
         (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9)), "no image of this name"),
-        (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="b.jpg"), "nor of the name in <filename>"),
+        (
+            lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="b.jpg"),
+            "nor of the name that the annotation gives",
+        ),
         (lambda folder: folder.text("a.xml", "<annotation>"), "xml cannot be read"),
-        (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="x.jpg"), "annotated twice"),
+        (lambda folder: folder.xml("a.xml", ("cat", 1, 1, 9, 9), filename="x.jpg"), "x.jpg is another's"),
         (
             lambda folder: (folder.image("1/a.jpg"), folder.image("2/a.jpg"), folder.xml("a.xml", ("cat", 1, 1, 9, 9))),
             "several images of this name: 1/a.jpg, 2/a.jpg",
@@ -181,7 +186,7 @@ def test_what_is_no_part_of_it_is_told(folder, tmp_path, capsys):
     folder.image("lonely.jpg")
     folder.text("pom.xml", "<project/>")
     dataset = folder.convert(tmp_path / "out")
-    assert unused(dataset) == {"no annotation": ["lonely.jpg"], "the xml is no annotation": ["pom.xml"]}
+    assert unused(dataset) == {"no annotation": ["lonely.jpg"], "no annotation of this format": ["pom.xml"]}
     assert sorted(examples(tmp_path / "out")) == ["x.jpg", "y.jpg"]
     assert "lonely.jpg" in capsys.readouterr().out
 
@@ -267,18 +272,10 @@ def test_cvats_own_format_is_recognised(folder, tmp_path):
         (
             lambda folder: (
                 folder.pairs("x", "y"),
-                folder.text("ImageSets/Main/train.txt", "x\nz\n"),
-                folder.text("ImageSets/Main/val.txt", "y\n"),
-            ),
-            "lists z, without an annotation",
-        ),
-        (
-            lambda folder: (
-                folder.pairs("x", "y"),
                 folder.text("ImageSets/Main/train.txt", "x\ny\n"),
                 folder.text("ImageSets/Main/val.txt", "y\n"),
             ),
-            "lists y.jpg more than once",
+            "lists y more than once",
         ),
     ],
 )
@@ -318,3 +315,15 @@ def test_the_command_line(folder, tmp_path, capsys):
         == 2
     )
     assert main(["voc", "--source", str(folder.root), "--out", str(tmp_path / "out"), "--shards", "0"]) == 2
+
+
+def test_a_line_of_an_image_set_without_an_annotation_is_one_row(folder, tmp_path):
+    folder.pairs("x", "y")
+    folder.text("ImageSets/Main/train.txt", "x\nz\n")
+    folder.text("ImageSets/Main/val.txt", "y\n")
+    dataset = folder.convert(tmp_path / "out")
+    assert dataset["problems"] == [
+        {"where": "ImageSets/Main/train.txt, line 2", "why": "lists z, without an annotation"}
+    ]
+    with pytest.raises(DataError, match="1 of 2 images"):
+        folder.convert(tmp_path / "again", max_skipped=0.02)

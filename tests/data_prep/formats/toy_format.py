@@ -4,12 +4,12 @@ import os
 from argparse import ArgumentParser
 from typing import NamedTuple, Optional
 
-from data_prep.formats import arguments
-from data_prep.formats.annotation import Annotation, Object
-from data_prep.formats.class_names import ids_of
-from data_prep.formats.splits import Choice
 from data_prep.images import example_features
 from data_prep.images.boxes import Box
+from data_prep.source import arguments
+from data_prep.source.annotation import Annotation, Object
+from data_prep.source.class_names import ids_of
+from data_prep.source.splits import Choice
 from data_prep.writer import dataset
 
 

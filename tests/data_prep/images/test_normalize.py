@@ -88,7 +88,7 @@ def test_what_is_cut_is_refused_with_a_reason(encode, kind, cut, reason):
 
 
 def test_a_web_page_is_refused():
-    with pytest.raises(ValueError, match="not an image Pillow knows"):
+    with pytest.raises(ValueError, match="markup, a web page"):
         normalize.load(b"<html>Sorry</html>")
 
 

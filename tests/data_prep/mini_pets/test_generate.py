@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from data_prep.check import quick
-from data_prep.formats import annotation as annotations
 from data_prep.mini_pets import generate
+from data_prep.source import annotation as annotations
 
 
 def dataset_of(mini):

@@ -38,6 +38,8 @@ def prepare(
     with files.locked(out_dir):
         ready = None if force else _complete(out_dir, plan)
         if ready is None:
+            for line in plan.lines:
+                print(line, flush=True)
             return dataset.write(out_dir, plan, workers, limits)
         # The conversion may have been killed before it did that.
         files.remove_temporaries(out_dir)

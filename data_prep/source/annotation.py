@@ -1,12 +1,12 @@
 """What every annotation format is read into, and Pascal VOC's xml, which labelImg, CVAT and the pets use too."""
 
 import math
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from lxml import etree
 
 from common import files
-from data_prep.images.boxes import Box
+from data_prep.images.boxes import Box, hull
 
 _LARGEST_NUMBER = 2**31 - 1
 _PARSER = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
@@ -16,7 +16,8 @@ class Object(NamedTuple):
     """One object of an image; the box is None if the annotation gives none that can be read.
 
     mask: a function without arguments that gives a boolean array as large as the annotated image (masks.py), and
-    raises ValueError if the annotation's mask is broken. crowd, area: as in COCO.
+    raises ValueError if the annotation's mask is broken. crowd, area: as in COCO. problem: why there is no box.
+    notes: what was done to the box, for people.
     """
 
     box: Optional[Box]
@@ -27,15 +28,22 @@ class Object(NamedTuple):
     mask: Optional[Callable[[], Any]] = None
     crowd: int = 0
     area: float = 0.0
+    problem: str = ""
+    notes: Tuple[str, ...] = ()
 
 
 class Annotation(NamedTuple):
-    """width and height are what the annotation claims, 0 if it claims nothing; filename is "" then."""
+    """width and height are what the annotation claims, 0 if it claims nothing; filename is "" then.
+
+    unit: of the boxes, one of data_prep.images.frame.UNITS: "pixels", or shares of the image's sides as "fraction" (0
+    to 1) or "percent".
+    """
 
     width: int
     height: int
     objects: List[Object]
     filename: str = ""
+    unit: str = "pixels"
 
 
 def read_xml(path: str) -> Annotation:
@@ -44,7 +52,15 @@ def read_xml(path: str) -> Annotation:
     Raises:
         ValueError: it is none; the text says why.
     """
-    root = parse_xml(path)
+    return of_xml(parse_xml(path))
+
+
+def of_xml(root: Any) -> Annotation:
+    """The Annotation in the root element of a Pascal VOC xml.
+
+    Raises:
+        ValueError: it is none; the text says why.
+    """
     if root.tag != "annotation":
         raise ValueError(f"the xml holds <{root.tag}> instead of <annotation>")
     size = _texts(root.find("size"))
@@ -56,13 +72,41 @@ def read_xml(path: str) -> Annotation:
 
 def _object(node):
     texts = _texts(node)
+    box, problem, notes = _one_box(node)
     return Object(
-        _box(_texts(node.find("bndbox"))),
+        box,
         texts.get("name", "").strip(),
         whole(texts.get("difficult")),
         whole(texts.get("truncated")),
         texts.get("pose", "").strip(),
+        problem=problem,
+        notes=notes,
     )
+
+
+def _one_box(node):
+    """(box or None, why there is none, notes)."""
+    boxes = node.findall("bndbox")
+    if len(boxes) > 1:
+        return None, f"an object has {len(boxes)} boxes (<bndbox>) and one name", ()
+    if boxes:
+        return _box(_texts(boxes[0])), "", ()
+    rotated = node.find("robndbox")  # of roLabelImg
+    return _rotated(_texts(rotated)) if rotated is not None else (None, "", ())
+
+
+def _rotated(texts):
+    try:
+        x, y, wide, high, radians = (float(texts[key]) for key in ("cx", "cy", "w", "h", "angle"))
+    except (KeyError, ValueError):
+        return None, "", ()
+    box = Box(x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
+    return hull(box, math.degrees(radians)), "", (rotated_note(math.degrees(radians)),)
+
+
+def rotated_note(degrees: float) -> str:
+    """What is told of a rotated box."""
+    return f"a box rotated by {degrees:g} degrees became the upright box around it"
 
 
 def _texts(node):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_prep.formats.image_index import ImageIndex, fingerprint_of
+from data_prep.source.image_index import ImageIndex, fingerprint_of
 
 
 @pytest.mark.parametrize(

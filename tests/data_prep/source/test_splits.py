@@ -2,7 +2,7 @@
 
 import random
 
-from data_prep.formats import splits
+from data_prep.source import splits
 
 
 def test_the_split_is_the_api_converters():

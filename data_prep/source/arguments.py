@@ -2,6 +2,8 @@
 
 from argparse import ArgumentParser
 
+from data_prep.images.frame import STORED, UNITS, UPRIGHT
+
 MASKS = ("none", "png", "numerical")
 
 
@@ -35,6 +37,31 @@ def add_label_map(parser: ArgumentParser, otherwise: str) -> None:
         otherwise: what the classes are without it.
     """
     parser.add_argument("--label-map", metavar="FILE", help=f"the classes (default: {otherwise})")
+
+
+def add_all(parser: ArgumentParser, holds: str, classes: str, split: str) -> None:
+    """What data_prep.source.planning.Options holds, less the masks.
+
+    Args:
+        parser: of the format.
+        holds: what lies in the source.
+        classes: what they are without a label map.
+        split: what the source's own split is.
+    """
+    add_source(parser, holds)
+    add_label_map(parser, classes)
+    add_split(parser, f"upstream is {split} (default where that is there)")
+    parser.add_argument(
+        "--val", choices=("test", "train"), help="what validates where the source has images that train and test alone"
+    )
+    parser.add_argument(
+        "--exif",
+        choices=(UPRIGHT, STORED),
+        help="on which form of images with an Exif orientation boxes were drawn (default: as the sizes show)",
+    )
+    parser.add_argument(
+        "--coordinates", choices=tuple(UNITS), help="the unit of the boxes (default: what the format says)"
+    )
 
 
 def add_split(parser: ArgumentParser, upstream: str) -> None:

@@ -10,6 +10,11 @@ from data_prep.images import normalize
 from data_prep.wording import name_text
 
 _EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp")
+# What else people call images: the rest of what Pillow reads, and kinds that it does not read, which have to be named.
+_OTHER_IMAGES = frozenset(
+    ".jpe .jfif .tif .tiff .jp2 .j2k .jpx .ppm .pgm .pbm .pnm .pcx .tga .ico .dib .sgi .im .dds .apng .icns "
+    ".heic .heif .avif .jxl .jxr .svg .pdf .psd .eps .exr .hdr .dcm .cr2 .nef .arw .dng .orf .rw2".split()
+)
 # Files that annotation tools put beside images, with the same stem.
 _NEVER = (".xml", ".json", ".txt", ".csv", ".mat", ".md", ".pbtxt", ".tmp", ".part")
 _RECORDS = ".record-"  # a dataset prepared below its own source
@@ -23,9 +28,9 @@ class ImageIndex:
         # {stem: names}, or the extension alone where the stem has one file of that very name: half of the memory
         self._by_stem: Dict[str, Union[str, List[str]]] = {}
         self._ignored: List[str] = []
-        self._by_name: Optional[Dict[str, List[str]]] = (
-            None  # made when a path is not there: it takes as much memory as the rest
-        )
+        # made when a path is not there: each takes as much memory as the rest
+        self._by_name: Optional[Dict[str, List[str]]] = None
+        self._by_folded: Optional[Dict[str, List[str]]] = None
         for name in visible_files(root):
             stem, extension = os.path.splitext(name)
             if extension.lower() in _NEVER or extension.startswith(_RECORDS) or not is_text(name):
@@ -89,18 +94,46 @@ class ImageIndex:
                 self._by_name.setdefault(os.path.basename(stem), []).append(stem)
         return self._by_name.get(name, [])
 
+    def exact(self, path: str) -> Optional[str]:
+        """The file at this very path, relative to the root and in NFC, if it holds an image or is called one."""
+        stem, extension = os.path.splitext(path)
+        for name in self._names(stem) + (self._names(path) if extension else []):
+            if unicodedata.normalize("NFC", name) == path and self.is_image(name):
+                return name
+        return None
+
+    def of_stem(self, stem: str) -> List[str]:
+        """The images whose path less its extension is this, in NFC: those that hold one; else those called one."""
+        names = sorted(self._names(stem), key=_rank)
+        if len(names) == 1 and is_called_image(names[0]):
+            return names
+        holding = [name for name in names if normalize.sniff_file(os.path.join(self.root, name))]
+        return holding or [name for name in names if is_called_image(name)]
+
+    def alike(self, stem: str) -> List[str]:
+        """The images in any folder whose last part, less its extension, is that of stem, in any letter case; sorted."""
+        if self._by_folded is None:
+            self._by_folded = {}
+            for each in sorted(self._by_stem):
+                self._by_folded.setdefault(os.path.basename(each).casefold(), []).append(each)
+        found = self._by_folded.get(os.path.basename(stem).casefold(), [])
+        return [name for each in found for name in self._names(each) if self.is_image(name)]
+
+    def is_image(self, name: str) -> bool:
+        """Whether a file is called an image, or holds one whatever it is called."""
+        return is_called_image(name) or normalize.sniff_file(os.path.join(self.root, name)) is not None
+
+    def folders(self) -> List[str]:
+        """The folders, relative to the root, that hold a file called an image; sorted."""
+        return sorted({os.path.dirname(key) for key, names in self.items() if any(map(is_called_image, names))})
+
     def ignored(self) -> List[str]:
         """The files whose name says that they are no images, or is no text."""
         return [name_text(name) for name in self._ignored]
 
     def unused(self, used: Container[str]) -> List[str]:
         """The images, by their extension, whose names are not in used."""
-        return sorted(
-            name
-            for _, names in self.items()
-            for name in names
-            if name not in used and _rank(name)[0] < len(_EXTENSIONS)
-        )
+        return sorted(name for _, names in self.items() for name in names if name not in used and is_called_image(name))
 
     def items(self) -> Iterator[Tuple[str, List[str]]]:
         """(stem, file names) of everything that may be an image, in the order of the stems' code points."""
@@ -139,6 +172,12 @@ def fingerprint_of(reason: ValueError) -> str:
     These are the words of the first version, so that what was converted before still counts as complete.
     """
     return re.sub("^(no|several) image", r"\1 picture", str(reason))
+
+
+def is_called_image(name: str) -> bool:
+    """Whether a file's extension is one of images."""
+    extension = os.path.splitext(name)[1].lower()
+    return extension in _EXTENSIONS or extension in _OTHER_IMAGES
 
 
 def is_text(name: str) -> bool:
