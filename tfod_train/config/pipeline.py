@@ -222,7 +222,7 @@ def _refuse_other_records(config, dataset):
     readers = [(config.train_input_reader, "train")] + [(reader, "val") for reader in config.eval_input_reader]
     others: List[str] = []
     for reader, split in readers:
-        paths = [path for path in reader.tf_record_input_reader.input_path if path and PLACEHOLDER not in path]
+        paths = _filled_in(reader.tf_record_input_reader.input_path)
         if paths and not _are_records_of(paths, dataset.pattern(split)):
             others += paths
     if others:
@@ -233,6 +233,11 @@ def _refuse_other_records(config, dataset):
             "trains on the dataset.",
             SETTINGS_REFUSED,
         )
+
+
+def _filled_in(paths):
+    """The paths that say something: neither empty nor the samples' placeholder."""
+    return [path for path in paths if path and PLACEHOLDER not in path]
 
 
 def _are_records_of(paths, pattern):
@@ -253,8 +258,7 @@ def _use_dataset(config, wanted, changes):
         config.eval_input_reader.add()
     readers = ((config.train_input_reader, "train", True), (config.eval_input_reader[0], "val", False))
     for reader, split, shuffle in readers:
-        del reader.tf_record_input_reader.input_path[:]
-        reader.tf_record_input_reader.input_path.append(dataset.pattern(split))
+        _use_records(reader.tf_record_input_reader.input_path, dataset.pattern(split), changes)
         named = reader.label_map_path
         if named and PLACEHOLDER not in named and os.path.realpath(named) != os.path.realpath(dataset.label_map):
             changes.append(f"label_map_path: {_short(named)} -> {dataset.label_map} (the {split} records' dataset)")
@@ -270,6 +274,16 @@ def _use_dataset(config, wanted, changes):
     _set(config.eval_input_reader[0], "sample_1_of_n_examples", 1, changes, "every validation image is evaluated")
     _use_most_boxes(config, wanted, changes)
     _use_masks(config, wanted, changes)
+
+
+def _use_records(paths, pattern, changes):
+    """Puts a dataset's pattern in the place of a reader's paths; a line where those are files of another place."""
+    named = _filled_in(paths)
+    elsewhere = {os.path.realpath(path) for path in named} != {os.path.realpath(pattern)}
+    if named and elsewhere and not any(glob.glob(path) for path in named):
+        changes.append(f"input_path: {', '.join(named[:3])} -> {pattern} (not there; the dataset's have that name)")
+    del paths[:]
+    paths.append(pattern)
 
 
 def _use_most_boxes(config, wanted, changes):

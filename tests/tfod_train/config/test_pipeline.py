@@ -377,6 +377,16 @@ class TestRecordsInAConfig:
         with pytest.raises(Refused):
             pipeline.effective(config, read_settings(DEVICE="cpu"), dataset, two_cpus)
 
+    def test_records_of_another_place_that_are_replaced_are_a_line(self, trained_on, dataset):
+        def lines(path):
+            return [one for one in trained_on(path).changes if one.startswith("input_path")]
+
+        old = f"/no/such/place/mini-pets/{os.path.basename(dataset.pattern('train'))}"
+        (line,) = lines(old)
+        assert line.startswith(f"input_path: {old} -> {dataset.pattern('train')} ")
+        for silent in ("", "PATH_TO_BE_CONFIGURED/mscoco_train.record", dataset.pattern("train")):
+            assert not lines(silent)
+
     def test_a_config_from_where_the_data_had_another_place_is_taken(self, trained_on, dataset):
         name = os.path.basename(dataset.pattern("train"))
         assert trained_on(f"/no/such/place/mini-pets/{name}")
