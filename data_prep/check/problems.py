@@ -258,6 +258,22 @@ KINDS = collections.OrderedDict(
                 "Set max_number_of_boxes in both input readers to the largest number.",
             ),
         ),
+        (
+            "many-detections",
+            Kind(
+                WARNING,
+                "An image has more boxes than max_total_detections; the model can never find them all.",
+                "Set max_total_detections and max_detections_per_class in the config above the fullest image.",
+            ),
+        ),
+        (
+            "no-anchor",
+            Kind(
+                WARNING,
+                "The model's anchors do not fit the boxes of a class; little of it is learned.",
+                "Give the config scales and aspect ratios like the boxes', or a larger input size.",
+            ),
+        ),
         ("no-boxes", Kind(ERROR, "No image has a box.", "Look at how the annotations are read, and convert again.")),
         (
             "class-without-box",
