@@ -17,7 +17,7 @@ class Grid(NamedTuple):
     size: Tuple[float, float]
     first: Tuple[float, float]
     step: Tuple[float, float]
-    count: Tuple[int, int]
+    cells: Tuple[int, int]
 
 
 def of_model(model: Any, width: int, height: int) -> Optional[List[Grid]]:
@@ -61,7 +61,7 @@ def _of_faster_rcnn(model, width, height):
     return [
         cut
         for cut in (_inside(grid, (width, height)) for grid in _grid(generator.grid_anchor_generator, width, height))
-        if min(cut.count) > 0
+        if min(cut.cells) > 0
     ]
 
 
@@ -90,7 +90,7 @@ def _ssd(anchors, size) -> Iterator[Grid]:
         step = (size[0] / count[0], size[1] / count[1])
         for scale, ratio in shapes:
             yield Grid(_shape(base, scale, ratio), (step[0] / 2, step[1] / 2), step, (count[0], count[1]))
-        count = tuple(math.ceil(cells / 2) for cells in count)
+        count = tuple(math.ceil(side / 2) for side in count)
 
 
 def _multiscale(anchors, size) -> Iterator[Grid]:
@@ -125,5 +125,5 @@ def _inside(grid, size):
         low = math.ceil(max(0.0, (grid.size[axis] / 2 - grid.first[axis]) / grid.step[axis]))
         high = math.floor((size[axis] - grid.size[axis] / 2 - grid.first[axis]) / grid.step[axis])
         first.append(grid.first[axis] + low * grid.step[axis])
-        count.append(min(high, grid.count[axis] - 1) - low + 1)
-    return grid._replace(first=(first[0], first[1]), count=(count[0], count[1]))
+        count.append(min(high, grid.cells[axis] - 1) - low + 1)
+    return grid._replace(first=(first[0], first[1]), cells=(count[0], count[1]))
