@@ -1,6 +1,6 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
-.PHONY: help train eval report preflight diff export detect mini-pets pets-tfrecord tensorboard setup
+.PHONY: help train eval report preflight diff export detect mini-pets pets-tfrecord dataset tensorboard setup
 .PHONY: lint test test-fast test-full test-nightly test-faults test-api test-image smoke lock pin-base sbom clean
 
 PYTHON ?= python3
@@ -35,6 +35,9 @@ mini-pets:  ## draw the small built-in dataset into data/mini-pets
 
 pets-tfrecord:  ## make TFRecords of Oxford-IIIT Pet in data/pets: downloaded, or from PETS_DIR=
 	@$(LAUNCH) data pets
+
+dataset:  ## convert your own images into data/NAME, whatever format they are in (SOURCE=DIR, FORMAT=, OUT=data/NAME)
+	@$(LAUNCH) dataset --source "$(SOURCE)" $(if $(FORMAT),--format "$(FORMAT)") $(if $(OUT),--out "$(OUT)")
 
 tensorboard:  ## show the curves of all runs on http://127.0.0.1:6006
 	@$(LAUNCH) tensorboard

@@ -3,6 +3,7 @@
 The command then takes this process's place, so that signals reach it and its exit code is the one people see.
 """
 
+import argparse
 import functools
 import os
 import re
@@ -138,6 +139,33 @@ def data(arguments: List[str], environ: Mapping[str, str]) -> int:
     return in_environment(environ, ["entrypoint.py", "data"] + options)
 
 
+def dataset(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Converts the folder --source into --out, by default data/ and the folder's name; a container is shown both."""
+    parser = argparse.ArgumentParser(prog="make dataset", allow_abbrev=False)
+    for name in ("source", "format", "out"):
+        parser.add_argument("--" + name, default="")
+    options = parser.parse_args(arguments)
+    source = os.path.abspath(os.path.join(ROOT, os.path.expanduser(options.source)))
+    if not options.source or not os.path.isdir(source):
+        raise LaunchError(
+            f"SOURCE={options.source} is not a folder.",
+            "Name the one that holds images and annotations: make dataset SOURCE=~/my-images.",
+            code=2,
+        )
+    out = os.path.abspath(os.path.join(ROOT, os.path.expanduser(options.out or f"data/{os.path.basename(source)}")))
+    environ = dict(environ, PETS_DIR="")
+    place = find_place(environ, gpus=None)
+    say(place.line)
+    words: List[str] = ["--source", source, "--out", out]
+    volumes: List[str] = []
+    if place.kind == "docker":
+        words, volumes = where.converted(source, out, os.path.join(ROOT, environ.get("DATA_DIR") or "data"))
+    words = ["data", "dataset"] + words + (["--format", options.format] if options.format else [])
+    if place.kind == "docker":
+        return in_container(environ, words, volumes)
+    return in_environment(environ, ["entrypoint.py"] + words)
+
+
 def pets_dir(environ: Mapping[str, str]) -> Optional[str]:
     """The absolute folder that PETS_DIR names, None when it is not set. Raises LaunchError: it is no folder."""
     value = environ.get("PETS_DIR")
@@ -217,6 +245,7 @@ OWN: Dict[str, Tuple[Callable[[List[str], Mapping[str, str]], int], str]] = {
     "setup": (setup, "prepare the place to run in; --tests: the virtual environment that the tests use"),
     "detect": (detect, COMMANDS["detect"].text),
     "diff": (diff, COMMANDS["diff"].text),
+    "dataset": (dataset, "convert your own images into data/NAME: --source DIR [--format NAME] [--out DIR]"),
     "data": (data, "prepare the dataset mini-pets or pets (PETS_DIR: a folder with the images)"),
     "tensorboard": (tensorboard, "show the curves of runs/ on 127.0.0.1:6006"),
     "python": (python, "run the virtual environment's Python"),

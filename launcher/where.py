@@ -202,6 +202,25 @@ def mounted(arguments: Sequence[str], root: str) -> Tuple[List[str], List[str]]:
     return absolute, [word for volume in volumes for word in ("--volume", volume)]
 
 
+def converted(source: str, out: str, data_dir: str) -> Tuple[List[str], List[str]]:
+    """The options of a conversion in a container, and those that show it both folders.
+
+    Args:
+        source: the absolute path of what is converted; it is read-only there.
+        out: the absolute path of the dataset. Below data_dir, which is mounted anyway, it needs nothing; else it is
+            made, by the user who is going to own it.
+        data_dir: the folder that is the container's /data.
+    """
+    volumes = [f"{source}:{source}:ro"]
+    inside = os.path.relpath(out, os.path.abspath(data_dir))
+    if inside.startswith(os.pardir):
+        os.makedirs(out, exist_ok=True)
+        volumes.append(f"{out}:{out}")
+    else:
+        out = os.path.join("/data", inside)
+    return ["--source", source, "--out", out], [word for volume in volumes for word in ("--volume", volume)]
+
+
 def shown(arguments: Sequence[str], root: str) -> Tuple[List[str], List[str]]:
     """Arguments with absolute paths for what is there, and the options that show a container the same, read-only.
 

@@ -12,7 +12,7 @@ from common.commands import COMMANDS
 from common.project import PROJECT_DIR
 
 # `data` makes several datasets; make has a target for each that can be made without naming files.
-OTHER_TARGETS = {"data": {"mini-pets", "pets-tfrecord"}}
+OTHER_TARGETS = {"data": {"mini-pets", "pets-tfrecord", "dataset"}}
 # Programs of others that run in the project's image.
 OTHER_SERVICES = {"tensorboard"}
 

@@ -1,22 +1,30 @@
 """What a pipeline config file says about the data: classes, the model's input size, boxes and masks."""
 
+import functools
 import os
-from typing import NamedTuple, Optional, Tuple
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
 from common.errors import DataError, UsageError
+from data_prep.anchors import grids
 from data_prep.tfrecord.example_rules import Resize
 
 _MASK_TYPES = {0: "numerical", 1: "numerical", 2: "png"}  # object_detection/protos/input_reader.proto
 
 
 class Facts(NamedTuple):
-    """None where the config does not say. resize: as example_rules.Rules.resize. masks: "png", "numerical" or None."""
+    """None where the config does not say. resize: as example_rules.Rules.resize. masks: "png", "numerical" or None.
+
+    most_detections: how many objects of an image the model can find. anchors: from the input's (width, height) in px to
+    its Grids, or to None.
+    """
 
     num_classes: Optional[int]
     label_map: Optional[str]
     max_boxes: int
     masks: Optional[str]
     resize: Optional[Resize]
+    most_detections: Optional[int] = None
+    anchors: Callable[[int, int], Optional[List[grids.Grid]]] = lambda width, height: None
 
 
 def read(path: str) -> Facts:
@@ -45,10 +53,11 @@ def read(path: str) -> Facts:
             f"{path} is no pipeline config: {str(error).rstrip('.')}.",
             "Line and column are given before the field; correct it there.",
         ) from error
-    return _facts(config)
+    return facts(config)
 
 
-def _facts(config):
+def facts(config: Any) -> Facts:
+    """The Facts of a TrainEvalPipelineConfig message."""
     kind = config.model.WhichOneof("model")
     model = getattr(config.model, kind) if kind else None
     reader = config.train_input_reader
@@ -58,7 +67,19 @@ def _facts(config):
         max_boxes=reader.max_number_of_boxes,
         masks=_MASK_TYPES[reader.mask_type] if reader.load_instance_masks else None,
         resize=_resizer(getattr(model, "image_resizer", None)),
+        most_detections=_most_detections(kind, model),
+        # Most images come out of the resizer in a few sizes.
+        anchors=functools.lru_cache(maxsize=64)(functools.partial(grids.of_model, config.model)),
     )
+
+
+def _most_detections(kind, model):
+    """max_total_detections; None where the config leaves it to the API."""
+    stages = {"ssd": "post_processing", "faster_rcnn": "second_stage_post_processing"}
+    if kind not in stages:
+        return None
+    suppression = getattr(model, stages[kind]).batch_non_max_suppression
+    return suppression.max_total_detections if suppression.HasField("max_total_detections") else None
 
 
 def _resizer(image_resizer):

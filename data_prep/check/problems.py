@@ -271,6 +271,22 @@ KINDS = collections.OrderedDict(
                 "not validate is not measured.",
             ),
         ),
+        (
+            "many-detections",
+            Kind(
+                WARNING,
+                "An image has more boxes than max_total_detections; the model can never find them all.",
+                "Set max_total_detections and max_detections_per_class in the config above the fullest image.",
+            ),
+        ),
+        (
+            "no-anchor",
+            Kind(
+                WARNING,
+                "The model's anchors do not fit the boxes of a class; little of it is learned.",
+                "Give the config scales and aspect ratios like the boxes', or a larger input size.",
+            ),
+        ),
         ("no-boxes", Kind(ERROR, "No image has a box.", "Look at how the annotations are read, and convert again.")),
         (
             "class-without-box",

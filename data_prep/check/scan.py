@@ -10,6 +10,7 @@ from common.errors import UsageError
 from common.progress import Progress
 from common.text import counted
 from data_prep.check import inputs, model_input, quick
+from data_prep.check.anchor_shares import AnchorShares
 from data_prep.check.duplicates import Identities
 from data_prep.check.problems import ERROR, WARNING, Findings, Place
 from data_prep.tfrecord import example_rules, tolerant_reader
@@ -110,6 +111,7 @@ class _Scan:
         self._classes: Counter[Any] = collections.Counter()  # by id, or by name without a label map
         self._ids_of_texts: Dict[str, int] = {}
         self._small: Counter[int] = collections.Counter()
+        self._anchors = AnchorShares(self._options.config)
         self._masks: Dict[Optional[str], List[Any]] = {}  # kind of masks: [records with boxes, first place]
         self._notes: List[str] = []
         self._rules = self._make_rules()
@@ -124,6 +126,9 @@ class _Scan:
         decoded = self._decode()
         self._whole()
         names = self._rules.label_map.names if self._rules.label_map else {}
+        for key, detail in self._anchors.low():
+            self._findings.add("no-anchor", Place(None, id=names.get(key, str(key)), detail=detail))
+        self._notes += self._anchors.notes()
         classes = {
             names.get(key, f"class {key}" if isinstance(key, int) else key): count
             for key, count in sorted(self._classes.items(), key=lambda item: (-item[1], str(item[0])))
@@ -242,7 +247,9 @@ class _Scan:
         size = example_rules.stated_size(features)
         if size:
             split.see_size(*size)
-        for key in self._class_keys(features, place):
+        keys = self._class_keys(features, place)
+        self._see_anchors(boxes, keys, size, place)
+        for key in keys:
             if key is not None and (key in self._classes or len(self._classes) < _NAMES_KEPT):
                 self._classes[key] += 1
                 split.classes[key] += 1
@@ -253,6 +260,14 @@ class _Scan:
             kind, masks = features.get(example_rules.MASKS, (None, ()))
             seen = self._masks.setdefault(kind if len(masks) else None, [0, place])
             seen[0] += 1
+
+    def _see_anchors(self, boxes, keys, size, place):
+        config, resize = self._options.config, self._rules.resize
+        if config and config.most_detections is not None and len(boxes) > config.most_detections:
+            detail = f"{len(boxes)} boxes, max_total_detections {config.most_detections}"
+            self._findings.add("many-detections", place._replace(detail=detail))
+        if resize is not None and size is not None and min(size) > 0:
+            self._anchors.see(boxes, keys, resize(*size))
 
     def _class_keys(self, features, place):
         """The class of each object: its id where there is a label map, else its text, else its id."""

@@ -277,26 +277,28 @@ def _useless(item, images, names):
 
 def _entry(file, image, names, masks):
     boxes = [_box(item.get("bbox")) for item in image.items]
-    size = (annotations.whole(image.image.get("width")), annotations.whole(image.image.get("height")))
     return Entry(
         image.image["file_name"],
         f"{file.name}, image {image.image['id']}",
         functools.partial(_annotation, image, names, masks),
         classes=tuple({names[_key(item["category_id"])] for item in image.items}),
         largest=max((max(box) for box in boxes if box), default=0.0),
-        size=size,
+        size=_size(image),
         folder=file.folder,
         group=file.name,
     )
 
 
 def _annotation(image, names, masks):
-    objects = [_object(item, image.image, names, masks) for item in image.items]
-    size = [annotations.whole(image.image.get(side)) for side in ("width", "height")]
-    return Annotation(size[0], size[1], objects)
+    size = _size(image)
+    return Annotation(size[0], size[1], [_object(item, size, names, masks) for item in image.items])
 
 
-def _object(item, image, names, masks):
+def _size(image):
+    return annotations.whole(image.image.get("width")), annotations.whole(image.image.get("height"))
+
+
+def _object(item, size, names, masks):
     box = _box(item.get("bbox"))
     area = item.get("area")
     if not _is_number(area):
@@ -304,7 +306,7 @@ def _object(item, image, names, masks):
     mask, notes = None, ()
     if masks and item.get("segmentation"):
         segmentation, notes = coco_masks.without_slivers(item["segmentation"])
-        mask = functools.partial(coco_masks.draw, segmentation, image)
+        mask = functools.partial(coco_masks.draw, segmentation, size)
     return Object(
         box,
         names[_key(item["category_id"])],

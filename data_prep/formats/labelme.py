@@ -86,7 +86,7 @@ def _object(shape, width, height):
     mask = None
     if kind == "polygon":
         flat = [value for point in points for value in point]
-        mask = functools.partial(coco_masks.draw, [flat], {"width": width, "height": height})
+        mask = functools.partial(coco_masks.draw, [flat], (width, height))
     return Object(box, label, mask=mask)
 
 

@@ -1,9 +1,7 @@
 """Masks in COCO's forms: polygons, and run lengths (RLE) plain or compressed."""
 
 import math
-from typing import Any, Dict, List, Tuple
-
-from data_prep.source import annotation as annotations
+from typing import Any, List, Tuple
 
 # pycocotools draws each edge of a polygon point by point, which far outside of an image takes memory without end.
 _FARTHEST_PIXEL = 100000.0
@@ -24,15 +22,15 @@ def without_slivers(segmentation: Any) -> Tuple[Any, Tuple[str, ...]]:
     return whole, (f"{slivers} of {len(segmentation)} polygons of a mask have less than three points: left out",)
 
 
-def draw(segmentation: Any, image: Dict[str, Any]) -> Any:
+def draw(segmentation: Any, size: Tuple[int, int]) -> Any:
     """The mask of an object.
 
     Args:
         segmentation: of its annotation.
-        image: of "images" in the JSON.
+        size: (width, height) that the annotation claims; zeros where it claims none.
 
     Returns:
-        boolean array (height, width), sides as the JSON says: True inside of a polygon or a run of an RLE.
+        boolean array (height, width): True inside of a polygon or a run of an RLE.
 
     Raises:
         ValueError: it is broken, which pycocotools does not check: it would write past the end. The text says how.
@@ -40,7 +38,7 @@ def draw(segmentation: Any, image: Dict[str, Any]) -> Any:
     from PIL import Image
     from pycocotools import mask as coco_masks
 
-    width, height = annotations.whole(image.get("width")), annotations.whole(image.get("height"))
+    width, height = size
     if not 0 < width * height <= Image.MAX_IMAGE_PIXELS:
         raise ValueError("a mask needs the image's width and height in the JSON")
     if isinstance(segmentation, list):

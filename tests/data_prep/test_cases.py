@@ -7,6 +7,7 @@ import pytest
 
 from common.errors import DataError, UsageError
 from common.project import PROJECT_DIR
+from data_prep.check import quick
 from data_prep.formats import coco, voc
 from data_prep.writer.dataset import Limits
 from tests.data_prep.prepared import examples, prepare, skipped
@@ -104,6 +105,7 @@ def test_12_folders_in_names_lead_to_the_file_that_ends_so(convert):
 def test_16_folders_called_as_splits_are_the_split(convert, tmp_path, capsys):
     dataset = convert(voc, "16-roboflow-voc-split")
     assert {name: split["examples"] for name, split in dataset["splits"].items()} == {"train": 6, "val": 2, "test": 2}
+    assert quick.quick(str(tmp_path / "out")) == []
     assert all(name.startswith("test/") for name in examples(tmp_path / "out", "test"))
     assert capsys.readouterr().out.startswith("Split: the source's own, train 6 images, val 2 images, test 2 images.")
 

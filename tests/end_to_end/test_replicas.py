@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-pytestmark = pytest.mark.training
+pytestmark = [pytest.mark.training, pytest.mark.long]
 
 CONVOLUTION = "FeatureExtractor/TinySsd/first/Conv2D"
 SCOPES = {"mirrored": ("", "replica_1/"), "clone": ("clone_0/", "clone_1/")}

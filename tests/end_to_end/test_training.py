@@ -186,8 +186,9 @@ def test_sigterm_saves_and_exits_143(tiny_command, ended, tmp_path):
     assert stopped.manifest()["step"] == stopped.checkpoints[0] >= 1
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("trainer", ["mirrored", "clone"])
+@pytest.mark.parametrize(
+    "trainer", [pytest.param("mirrored", marks=pytest.mark.long), pytest.param("clone", marks=pytest.mark.nightly)]
+)
 def test_mini_pets_is_learned(trainer, run, tmp_path):
     """The README's first command, in full, and the quality it promises."""
     learned = run("train", str(tmp_path / "run"), TRAINER=trainer, BATCH_SIZE="")

@@ -247,6 +247,33 @@ def test_a_pets_folder_that_is_not_there_is_refused(machine):
     assert (done.returncode, done.err.splitlines()[0]) == (2, "PETS_DIR=nowhere is not a folder.")
 
 
+def test_a_folder_of_ones_own_becomes_a_dataset_of_its_name(machine, tmp_path):
+    machine.add_python()
+    (tmp_path / "my images").mkdir()
+    done = machine.run("dataset", "--source", "../my images")
+    assert (
+        f"ran entrypoint.py data dataset --source {tmp_path}/my images --out {machine.root}/data/my images" in done.out
+    )
+    done = machine.run("dataset", "--source", "../my images", "--format", "voc", "--out", "data/mine")
+    assert f"--out {machine.root}/data/mine --format voc" in done.out
+
+
+def test_a_container_is_shown_the_folder_that_is_converted(machine, tmp_path):
+    machine.add_docker()
+    (tmp_path / "mine").mkdir()
+    out = machine.run("dataset", "--source", "../mine").out
+    assert f"--volume {tmp_path}/mine:{tmp_path}/mine:ro" in out
+    assert f"data dataset --source {tmp_path}/mine --out /data/mine" in out
+    out = machine.run("dataset", "--source", "../mine", "--out", "../elsewhere").out
+    assert f"--volume {tmp_path}/elsewhere:{tmp_path}/elsewhere" in out and (tmp_path / "elsewhere").is_dir()
+
+
+@pytest.mark.parametrize("source", ["", "nowhere"])
+def test_a_source_that_is_no_folder_is_refused(machine, source):
+    done = machine.run("dataset", "--source", source)
+    assert (done.returncode, done.err.splitlines()[0]) == (2, f"SOURCE={source} is not a folder.")
+
+
 def test_mini_pets_need_no_source(machine):
     machine.add_python()
     done = machine.run("data", "mini-pets", PETS_DIR="nowhere")

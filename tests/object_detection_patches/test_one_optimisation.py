@@ -98,7 +98,7 @@ def test_two_devices_take_the_step_of_one(quick, name, topology):
     _is_one_step(quick[name], topology)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("topology", ["replicas", "clones"])
 @pytest.mark.parametrize("name", sorted(LONG))
 def test_two_devices_take_the_step_of_one_with_other_options(request, long, name, topology):

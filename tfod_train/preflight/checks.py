@@ -17,7 +17,7 @@ from tfod_train.config import pipeline
 from tfod_train.devices import devices as device_choice
 from tfod_train.devices import gpus, memory_limit
 from tfod_train.devices.devices import Devices
-from tfod_train.preflight import checkpoint_size
+from tfod_train.preflight import boxes, checkpoint_size
 from tfod_train.run import plugins
 from tfod_train.run.context import Run
 from tfod_train.run.run_dir import ROOM_TO_START_BYTES, RunDir
@@ -290,6 +290,7 @@ def _with_config(plan, lines, settings):
     if effective is None:
         return plan
     config, changes = effective
+    lines += _boxes(config, plan.dataset)
     run_dir = RunDir.of(settings)
     _collect(lines, "fine-tuning", lambda: (_fine_tuning(config), None))
     _collect(lines, "RUN_DIR", lambda: (_run_dir(run_dir, path, config, settings), None))
@@ -304,6 +305,11 @@ def _effective(written, path, settings, plan):
     batch = pipeline.batch_line(effective.config, plan.devices)
     name = os.path.basename(path)
     return Line("config", OK, f"{name}: {batch}; num_classes {kept} the label map's {count}."), effective
+
+
+def _boxes(config, dataset):
+    found = [Line("boxes", WARNING, what, do) for what, do in boxes.warnings(config, dataset)]
+    return found or [Line("boxes", OK, "No class of many boxes without an anchor, no image of too many boxes.")]
 
 
 def _fine_tuning(config):

@@ -408,3 +408,48 @@ def test_ids_are_taken_as_the_api_takes_them(tmp_path, label_map):
         inputs.read_label_map(str(tmp_path / "none"))
     with pytest.raises(DataError):
         inputs.find([str(tmp_path / "none")])
+
+
+SMALL_SSD = """
+    model { ssd {
+        image_resizer { fixed_shape_resizer { width: 160 height: 160 } }
+        feature_extractor { type: "ssd_mobilenet_v1" }
+        anchor_generator { ssd_anchor_generator {
+            num_layers: 4 min_scale: 0.15 max_scale: 0.7 aspect_ratios: 1.0 reduce_boxes_in_lowest_layer: false } }
+        post_processing { batch_non_max_suppression { max_total_detections: 2 } } } }"""
+
+
+def facts_of(tmp_path, text=SMALL_SSD):
+    from data_prep.check import model_input
+
+    (tmp_path / "a.config").write_text(text, encoding="utf-8")
+    return model_input.read(str(tmp_path / "a.config"))
+
+
+def test_a_class_that_no_anchor_fits_is_named_with_its_share(tmp_path, label_map):
+    path = write(
+        tmp_path / "a.record",
+        *[example(n, boxes=[(0.32, 0.32, 0.38, 0.38), (0.2, 0.2, 0.5, 0.5)], labels=[1, 2]) for n in range(4)],
+    )
+    report = check(path, label_map=label_map, config=facts_of(tmp_path))
+    count, places = find(report, "no-anchor")
+    assert count == 1 and places[0]["id"] == "cat"
+    assert places[0]["detail"] == "0% of its boxes have an anchor of IoU 0.5 or more (0 of 4)"
+    finer = facts_of(tmp_path, SMALL_SSD.replace("min_scale: 0.15", "min_scale: 0.06"))
+    assert "no-anchor" not in kinds(check(path, label_map=label_map, config=finer))
+
+
+def test_an_image_with_more_boxes_than_the_model_can_find_is_named(tmp_path, label_map):
+    box = (0.2, 0.2, 0.5, 0.5)
+    path = write(
+        tmp_path / "a.record", example(0, boxes=[box] * 2, labels=[1, 2]), example(1, boxes=[box] * 3, labels=[1, 2, 1])
+    )
+    count, places = find(check(path, label_map=label_map, config=facts_of(tmp_path)), "many-detections")
+    assert count == 1 and places[0]["detail"] == "3 boxes, max_total_detections 2"
+
+
+def test_anchors_that_the_config_does_not_tell_are_said_not_to_have_been_looked_at(tmp_path, label_map):
+    path = write(tmp_path / "a.record", example(0, boxes=[(0.3, 0.3, 0.31, 0.31)], labels=[1]))
+    other = facts_of(tmp_path, SMALL_SSD.replace("ssd_mobilenet_v1", "embedded_ssd_mobilenet_v1"))
+    report = check(path, label_map=label_map, config=other)
+    assert "no-anchor" not in kinds(report) and any("anchors fit" in note for note in report.notes)

@@ -188,7 +188,7 @@ def test_compressed_run_lengths_are_read_as_pycocotools_writes_them(counts):
 @given(strategies.text(max_size=30))
 def test_no_text_makes_run_lengths_end_the_run(text):
     try:
-        forms_of_coco.draw({"size": [HEIGHT, WIDTH], "counts": text}, SIZE)
+        forms_of_coco.draw({"size": [HEIGHT, WIDTH], "counts": text}, (WIDTH, HEIGHT))
     except ValueError as reason:
         assert str(reason)
 

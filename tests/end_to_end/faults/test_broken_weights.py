@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-pytestmark = pytest.mark.training
+pytestmark = [pytest.mark.training, pytest.mark.long]
 
 CONSTANT = "constant_learning_rate { learning_rate: 0.01 }"
 CLASSES = "classification_loss { weighted_sigmoid {} }"
@@ -42,7 +42,6 @@ def test_a_checkpoint_of_infinite_weights_is_set_aside_and_the_one_before_named(
     assert run.manifest()["outcome"] == "diverged"
 
 
-@pytest.mark.long
 def test_a_last_step_that_breaks_the_weights_is_no_success(start, tiny_config, tmp_path):
     run = start(
         tmp_path / "run", {}, NUM_STEPS="4", CHECKPOINT_EVERY_STEPS="1", PIPELINE_CONFIG=tiny_config(*from_step(3))

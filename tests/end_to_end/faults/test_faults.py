@@ -13,7 +13,7 @@ import pytest
 from data_prep.tfrecord import codec, example_proto
 from tfod_train.checkpoints import integrity
 
-pytestmark = pytest.mark.training
+pytestmark = [pytest.mark.training, pytest.mark.long]
 AT_ONCE_SECS = 30  # on a busy machine too; what does not stop at once hangs for ever here
 
 
@@ -40,7 +40,7 @@ def poison(folder):
 
 
 # test_broken_weights.py has the clone trainer where it diverges.
-@pytest.mark.parametrize("trainer", ["mirrored", pytest.param("clone", marks=pytest.mark.long)])
+@pytest.mark.parametrize("trainer", ["mirrored", "clone"])
 def test_a_poisoned_record_ends_with_4_its_image_named_and_the_last_good_checkpoint_kept(
     trainer, start, images, tmp_path, tiny_config
 ):
@@ -82,7 +82,6 @@ def processes_of(run_dir):
     return found
 
 
-@pytest.mark.long
 def test_a_blocked_input_ends_with_5_and_the_stacks_of_all_threads(start, images, tmp_path):
     at_work = []
 
@@ -211,7 +210,6 @@ def ended_on_a_full_disk(full):
     assert len(full.checkpoints) >= 2
 
 
-@pytest.mark.long
 def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_one_before(full_disk, tiny_training):
     full = full_disk(4 * 2**20, TRAINER="mirrored")
     ended_on_a_full_disk(full)
@@ -230,7 +228,6 @@ def test_a_full_disk_is_noticed_before_a_save_and_a_torn_checkpoint_leaves_the_o
 RATE, DECAY, AVERAGE = 0.01, 0.9, "/ExponentialMovingAverage"  # as in tiny_ssd.config
 
 
-@pytest.mark.long
 def test_a_save_that_finds_the_disk_full_leaves_what_was_saved_before_and_the_run_goes_on_as_if_nothing_was(
     full_disk, tiny_training, tiny_config
 ):

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-pytestmark = pytest.mark.training
+pytestmark = [pytest.mark.training, pytest.mark.long]
 
 
 def test_ctrl_c_saves_and_exits_130_and_the_same_command_resumes(start, tiny_training, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from tfod_train.checkpoints import integrity
 
-pytestmark = pytest.mark.training
+pytestmark = [pytest.mark.training, pytest.mark.long]
 AT_ONCE_SECS = 30  # on a busy machine too; the save that is not waited for never ends
 
 
@@ -58,7 +58,6 @@ def test_a_second_ctrl_c_does_not_wait_for_a_save(interrupted_training):
     assert "From step 0 to 100000." in stopped.lines and len(stopped.checkpoints) == 2
 
 
-@pytest.mark.long
 def test_a_second_sigterm_does_not_either_and_what_was_saved_before_is_resumed_from(
     stop_while_it_saves, interrupted_training, tmp_path
 ):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -42,7 +43,8 @@ def test_a_good_training_has_nothing_but_ok_and_leaves_nothing_behind(look, tmp_
     report = look()
     assert [(one.check, one.level) for one in report.lines] == [
         (check, "ok")
-        for check in ("software", "devices", "shared memory", "records", "config", "fine-tuning", "RUN_DIR", "disk")
+        for check in ("software", "devices", "shared memory", "records", "config", "boxes")
+        + ("fine-tuning", "RUN_DIR", "disk")
     ]
     assert report.code == 0 and not (tmp_path / "run").exists()
     assert "num_classes is the label map's 3" in line(report, "config").text
@@ -81,6 +83,23 @@ def test_the_built_in_dataset_may_be_missing_because_training_draws_it(look, tmp
     report = look(DATASET="", DATA_DIR=str(tmp_path / "nothing"))
     assert line(report, "records").text == "mini-pets is not there yet; training draws it first."
     assert report.code == 0
+
+
+def test_a_model_that_does_not_suit_the_boxes_is_a_warning_with_the_figures(look, mini, tmp_path, project_dir):
+    with open(os.path.join(project_dir, "configs", "ssd_mobilenet_v1_mini_pets.config"), encoding="utf-8") as file:
+        text = file.read()
+    for field, value in (("min_scale", 0.01), ("max_scale", 0.02), ("max_total_detections", 1)):
+        text, count = re.subn(rf"\b{field}: [\d.]+", f"{field}: {value}", text)
+        assert count == 1
+    (tmp_path / "other.config").write_text(text, encoding="utf-8")
+    with open(mini / "dataset.json", encoding="utf-8") as file:
+        most = json.load(file)["most_boxes"]
+    report = look(PIPELINE_CONFIG=str(tmp_path / "other.config"))
+    many, unfit = [one for one in report.lines if one.check == "boxes"]
+    assert many.level == unfit.level == "warning" and report.code == 0
+    assert f"An image has {most} boxes, and max_total_detections is 1" in many.text
+    assert "class pug: 0% of its boxes have an anchor of IoU 0.5 or more (0 of " in unfit.text
+    assert f"python -m data_prep check {mini} --config FILE" in unfit.do
 
 
 def test_settings_alone_are_exit_code_2(look):

@@ -156,6 +156,7 @@ def variables_of(run, step):
 
 
 @pytest.mark.training
+@pytest.mark.long
 def test_all_variables_are_on_the_servers(begun):
     assert begun.code == 0, begun.console
     assert any("variables on 2 parameter servers" in line for line in begun.lines[:3])
@@ -165,12 +166,14 @@ def test_all_variables_are_on_the_servers(begun):
 
 
 @pytest.mark.training
+@pytest.mark.long
 def test_a_config_with_sync_replicas_trains_on_two_clones(begun):
     assert begun.manifest()["step"] == 3
     assert "sync_replicas: true -> false" in " ".join(begun.manifest()["config_changes"])
 
 
 @pytest.mark.training
+@pytest.mark.long
 def test_a_run_made_with_servers_goes_on_without(resumed):
     assert resumed.code == 0, resumed.console
     assert "Resuming from step 3 to 4." in resumed.lines
@@ -201,6 +204,7 @@ def training(tiny_command, resumed):
 
 
 @pytest.mark.training
+@pytest.mark.long
 def test_a_run_made_without_resumes_with_servers_and_ctrl_c_saves_what_they_hold(training, resumed):
     process, servers = training(PS_TASKS="2")
     assert len(servers) == 2
