@@ -16,7 +16,7 @@ from data_prep.source import arguments, class_names, image_names, planning
 from data_prep.source.annotation import Annotation, Object
 from data_prep.source.image_index import visible_files
 from data_prep.source.reading import Entry, Problem, Reading, entry, need, number, of_files, text_of
-from data_prep.source.splits import NAMES, of_folders, of_path, of_word
+from data_prep.source.splits import NAMES, of_folders, of_word
 from data_prep.writer import dataset
 
 Options = planning.Options
@@ -77,7 +77,7 @@ def read(source_dir: str, label_map: Optional[str] = None) -> Reading:
 
 def _may_be_labels(name):
     base = posixpath.basename(name).lower()
-    return base not in _NAMES_FILES and not base.startswith(_NO_LABELS) and not of_path(base[:-4] + ".x")
+    return base not in _NAMES_FILES and not base.startswith(_NO_LABELS)
 
 
 def _entries(name, content, classes, problems) -> Optional[List[Entry]]:
@@ -204,7 +204,7 @@ class _Splits:
 
     def __init__(self, source_dir: str, stated: Dict[str, List[str]]):
         self._folders: List[Tuple[Tuple[str, ...], str]] = []
-        self._images: Dict[Tuple[str, ...], str] = {}
+        self._images: Dict[str, List[Tuple[Tuple[str, ...], str]]] = {}
         for split, paths in stated.items():
             for path in paths:
                 if path.endswith(".txt"):
@@ -217,13 +217,14 @@ class _Splits:
             with open(path, "rb") as file:
                 for line in text_of(path, file.read()).splitlines():
                     if line.strip():
-                        self._images[_bare(os.path.splitext(line.strip())[0])] = split
+                        bare = _bare(os.path.splitext(line.strip())[0])
+                        self._images.setdefault(bare[-1], []).append((bare, split))
 
     def of(self, stem: str) -> str:
         bare = _bare(stem)
-        for image, split in self._images.items():
-            if image_names.is_tail(bare, image):
-                return split
+        listed = {split for image, split in self._images.get(bare[-1], ()) if image_names.is_tail(bare, image)}
+        if len(listed) == 1:
+            return listed.pop()
         fitting = {split for folder, split in self._folders if folder and image_names.is_tail(folder, bare[:-1])}
         return of_folders(stem) or (fitting.pop() if len(fitting) == 1 else "")
 

@@ -24,7 +24,7 @@ class Match(NamedTuple):
     """An entry and the file it means, relative to the source; None where there is none, and then problem says why.
 
     note: how the name in the annotation differs from the file's, "" where it does not. loose: the name led to it only
-    without its extension or in another letter case.
+    without its extension or in another letter case. refused: the file that the problem is about, where that is one.
     """
 
     entry: Entry
@@ -32,6 +32,7 @@ class Match(NamedTuple):
     problem: str = ""
     note: str = ""
     loose: bool = False
+    refused: Optional[str] = None
 
 
 def match(entries: Sequence[Entry], index: ImageIndex) -> List[Match]:
@@ -54,7 +55,8 @@ def _without_conflicts(found):
 
 
 def _refused(each, names):
-    return each._replace(image=None, problem=f"{each.image} is meant by several names: {_some(sorted(names))}")
+    problem = f"{each.image} is meant by several names: {_some(sorted(names))}"
+    return each._replace(image=None, problem=problem, refused=each.image)
 
 
 def _some(names):

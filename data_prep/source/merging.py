@@ -35,10 +35,10 @@ def _one_of(group: Sequence[Match]) -> Match:
     stated = {match.entry.split for match in group} - {""}
     if len(stated) > 1:
         problem = f"{first.image} is put into {' and '.join(sorted(stated))}: in {where}"
-        return first._replace(image=None, problem=problem)
+        return first._replace(image=None, problem=problem, refused=first.image)
     if not _equal(group):
         problem = f"{first.image} is annotated {len(group)} times and differently: in {where}"
-        return first._replace(image=None, problem=problem)
+        return first._replace(image=None, problem=problem, refused=first.image)
     note = f"annotated {len(group)} times, all alike: in {where}"
     first = first._replace(entry=first.entry._replace(split="".join(stated)))
     return first._replace(note="; ".join(filter(None, (first.note, note))))

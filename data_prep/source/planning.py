@@ -123,7 +123,7 @@ def plan(source_dir: str, name: str, reading: Reading, options: Any, kind: Kind)
     chosen = dict(_chosen(options, kind), shards=shards, **options.split.options(decision.upstream))
     exif = Exif(root, matches, options.exif, reading.exif)
     recipe = example_features.Recipe(ids_of(classes), options.masks, kind.coco)
-    used = {match.image for match in matches if match.image} | _refused_images(matches)
+    used = {match.image or match.refused for match in matches}
     return dataset.Plan(
         name=name,
         classes=classes,
@@ -175,11 +175,6 @@ def _by_id(matches) -> Dict[str, Match]:
 def _split(match) -> str:
     entry = match.entry
     return entry.split or splits.of_folders(match.image or entry.name) or splits.of_folders(entry.folder + "/")
-
-
-def _refused_images(matches):
-    """Images that are told of in another row already."""
-    return {match.problem.split(" is ")[0] for match in matches if match.image is None and " is " in match.problem}
 
 
 def _classes(reading: Reading, label_map: Optional[str], where: str) -> Tuple[str, ...]:

@@ -32,6 +32,7 @@ _FORGIVEN_SHARE = 0.05
 _API_BOXES = 100
 _NAMES_KEPT, _NAMES_IN_A_ROW = 20, 3
 _ROWS_SHOWN = 100
+_WARNINGS_SHOWN = 5
 
 
 class Unused(NamedTuple):
@@ -128,8 +129,7 @@ def write(out_dir: str, plan: Plan, workers: Optional[int] = None, limits: Limit
         files.remove_temporaries(out_dir)
         with contextlib.suppress(OSError):  # what fails is told already, and a list may name what is not there
             ownership.settle(out_dir)
-    for warning in dataset["warnings"]:
-        print(f"Warning: {warning}.", flush=True)
+    _print_warnings(dataset["warnings"])
     _print_summary(out_dir, dataset, time.monotonic() - started)
     return dataset
 
@@ -342,11 +342,12 @@ def hold_to_limits(dataset: Dict[str, Any], limits: Limits) -> None:
             "Repair the data, or leave out --strict.",
         )
     # As shares, rounded as --max-skipped is: 0.29 times 100 images is less than 29.
-    if len(bad) / listed > limits.max_skipped:
+    if min(1.0, len(bad) / listed) > limits.max_skipped:
+        share = min(1.0, len(bad) / listed + 0.005)
         raise DataError(
             f"{len(bad)} of {listed} images were skipped or lost a box (table above), more than the limit "
             f"of {100 * limits.max_skipped:g} %.",
-            f"Repair the data, or accept the loss with --max-skipped {len(bad) / listed + 0.005:.2f}.",
+            f"Repair the data, or accept the loss with --max-skipped {share:.2f}.",
         )
     forgiven = sum(entry["forgiven"] for entry in dataset["skipped"])
     if forgiven / listed > _FORGIVEN_SHARE:
@@ -417,6 +418,13 @@ def _problem_rows(dataset):
 
 def _shown(entry):
     return f"{entry['file']} ({entry['id']})" if "file" in entry else entry["id"]
+
+
+def _print_warnings(warnings):
+    for warning in warnings[:_WARNINGS_SHOWN]:
+        print(f"Warning: {warning}.", flush=True)
+    if len(warnings) > _WARNINGS_SHOWN:
+        print(f"... and {len(warnings) - _WARNINGS_SHOWN} more warnings in {DATASET_FILE}.", flush=True)
 
 
 def _print_summary(out_dir, dataset, seconds):

@@ -392,3 +392,26 @@ def test_a_folder_without_its_annotations_is_refused(folder, tmp_path, name):
         convert(name, folder, tmp_path / "out")
     with pytest.raises(DataError, match="There is no folder"):
         MODULES[name].read(str(tmp_path / "nowhere"))
+
+
+def test_labels_may_be_called_like_splits(tmp_path, encode):
+    folder = Folder(tmp_path / "source", encode)
+    folder.write("classes.txt", "cat\n")
+    for name in ("train1", "train_0002", "test", "val-3"):
+        folder.image(f"{name}.jpg")
+        folder.write(f"{name}.txt", "0 0.5 0.5 0.5 0.5\n")
+    folder.write("train.txt", "images/train1.jpg\n")
+    dataset = convert("yolo", folder, tmp_path / "out")
+    assert set(examples(tmp_path / "out")) == {"train1.jpg", "train_0002.jpg", "test.jpg", "val-3.jpg"}
+    assert {"count": 1, "names": ["train.txt"], "reason": "no annotation of this format"} in dataset["unused"]
+
+
+def test_lists_of_images_are_yolos_split_too(folder, tmp_path):
+    """As darknet has it: paths of another machine, one a line."""
+    as_yolo(folder)
+    folder.write("data.yaml", "names: [cat, dog]\ntrain: lists/train.txt\nval: lists/val.txt\n")
+    folder.write("lists/train.txt", "/home/me/set/a.jpg\n/home/me/set/b.jpg\n")
+    folder.write("lists/val.txt", "/home/me/set/c d.jpg\n/home/me/set/é.jpg\n")
+    convert("yolo", folder, tmp_path / "out")
+    assert set(examples(tmp_path / "out", "train")) == {"a.jpg", "b.jpg"}
+    assert set(examples(tmp_path / "out", "val")) == {"c d.jpg", "é.jpg"}
