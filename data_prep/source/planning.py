@@ -123,7 +123,7 @@ def plan(source_dir: str, name: str, reading: Reading, options: Any, kind: Kind)
     chosen = dict(_chosen(options, kind), shards=shards, **options.split.options(decision.upstream))
     exif = Exif(root, matches, options.exif, reading.exif)
     recipe = example_features.Recipe(ids_of(classes), options.masks, kind.coco)
-    used = {match.image or match.refused for match in matches}
+    used = {match.image or match.refused or "" for match in matches}
     return dataset.Plan(
         name=name,
         classes=classes,
