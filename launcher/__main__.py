@@ -12,6 +12,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
+from common import other_tools
 from common.commands import COMMANDS
 from common.text import did_you_mean, nearest
 from launcher import LaunchError, environment, host, pin_base, say, where
@@ -72,6 +73,7 @@ def setup(arguments: List[str], environ: Mapping[str, str]) -> int:
 def run_on_devices(command: str, arguments: List[str], environ: Mapping[str, str]) -> int:
     """Runs a command that chooses devices (`train`, `eval`, `preflight`) on those there are."""
     _refuse_arguments(command, arguments, f"Settings are variables: make {command} TRAINER=clone")
+    _refuse_names_of_other_tools(environ)
     # Only converting pets reads it, and compose would refuse to start anything where it names no folder.
     environ = dict(environ, PETS_DIR="")
     gpus = host.count_gpus()
@@ -232,6 +234,16 @@ def write_pin(arguments: List[str], environ: Mapping[str, str]) -> int:
     _refuse_arguments("pin-base", arguments, "The image is a variable: make pin-base BASE_IMAGE=NAME:TAG")
     say(pin_base.pin(ROOT, environ.get("BASE_IMAGE") or host.BASE_IMAGE))
     return 0
+
+
+def _refuse_names_of_other_tools(environ):
+    """EPOCHS=3 would be ignored without a word; compose would not even pass it on."""
+    meant = list(dotenv()) + other_tools.of_make(environ.get("MAKEFLAGS", ""))
+    problems = other_tools.refusals(environ, meant)
+    if problems:
+        raise LaunchError(
+            "\n  ".join(["What is set has no meaning here:"] + problems), "Correct it, or leave it out.", 2
+        )
 
 
 def _refuse_arguments(command, arguments, do):
@@ -413,11 +425,16 @@ def become(argv: List[str], environ: Mapping[str, str]) -> "NoReturn":
 
 def with_dotenv(environ: Mapping[str, str]) -> Dict[str, str]:
     """`environ` completed from the file .env, which compose reads too: one file for both places."""
+    return dict(dotenv(), **environ)
+
+
+def dotenv() -> Dict[str, str]:
+    """What the file .env sets; nothing where there is none."""
     try:
         with open(os.path.join(ROOT, ".env")) as source:
             lines = source.read().splitlines()
     except FileNotFoundError:
-        return dict(environ)
+        return {}
     settings = {}
     for line in lines:
         assignment = re.match(r"\s*(?:export\s+)?(\w+)\s*=(.*)", line)
@@ -425,7 +442,6 @@ def with_dotenv(environ: Mapping[str, str]) -> Dict[str, str]:
             # As compose reads it: a comment begins with a # after a space.
             value = re.sub(r"(^|\s)#.*", "", assignment.group(2)).strip()
             settings[assignment.group(1)] = value.strip("\"'")
-    settings.update(environ)
     return settings
 
 

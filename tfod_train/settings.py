@@ -13,6 +13,7 @@ from typing import List, Mapping, Optional
 
 from pydantic import BaseModel, Field, ValidationError, validator
 
+from common import other_tools
 from common.errors import Refused
 from common.text import counted, nearest
 from tfod_train.trainer import TRAINERS
@@ -245,7 +246,7 @@ def read(environ: Optional[Mapping[str, str]] = None) -> Settings:
     """
     environ = os.environ if environ is None else environ
     given = {name: environ[name] for name in names() if environ.get(name, "").strip()}
-    errors = _unsupported(environ) + _near_misses(environ)
+    errors = _unsupported(environ) + other_tools.refusals(environ) + _near_misses(environ)
     settings = None
     try:
         settings = Settings(**{name.lower(): value for name, value in given.items()})
@@ -270,7 +271,7 @@ def _near_misses(environ):
     known = names() + list(NOT_SUPPORTED) + list(ON_THE_HOST)
     errors = []
     for name in sorted(environ):
-        if name in known or len(name) < 5:
+        if name in known or name in other_tools.UNMISTAKABLE or len(name) < 5:
             continue
         # 0.87 takes one letter more, less or swapped in names of six letters and up; LOGLEVEL and NUM_GPU are caught,
         # LOGNAME, RUNNER_DIR and CUDA_DEVICE_ORDER are not (tests/tfod_train/test_settings.py).

@@ -396,3 +396,14 @@ def test_a_gpu_that_may_fit_is_left_to_preflight(machine, gpus, variables):
     machine.add_docker()
     machine.add_gpus(1, *gpus)
     assert machine.run("train", **variables).returncode == 0
+
+
+def test_a_name_of_another_tool_in_the_file_env_is_refused_with_ours(machine):
+    machine.add_python()
+    (machine.root / ".env").write_text("LR=0.1\n")
+    done = machine.run("train", EPOCHS="3")
+    assert done.returncode == 2
+    assert "EPOCHS=3: there is no such setting; set NUM_STEPS: epochs times images" in done.err
+    assert "LR=0.1: there is no such setting; the rate stands in the pipeline config" in done.err
+    (machine.root / ".env").unlink()
+    assert machine.run("train", LR="0.1").returncode == 0

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from common.project import PROJECT_DIR
 from launcher import host
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -91,3 +92,19 @@ def test_clean_keeps_runs_and_data():
 def test_the_base_image_is_the_dockerfiles():
     default = re.search(r"^ARG BASE_IMAGE=(\S+)$", read("docker", "Dockerfile"), flags=re.MULTILINE).group(1)
     assert default == host.BASE_IMAGE
+
+
+@pytest.mark.parametrize("arguments, refused", [(["EPOCHS=3"], True), (["LR=0.1"], True), (["NUM_STEPS=3"], False)])
+def test_names_of_other_tools_on_makes_command_line_are_refused(tmp_path, arguments, refused):
+    """By the real make: a generic name counts there, though not in the environment."""
+    done = subprocess.run(
+        ["make", "-s", "train", "RUN_IN=nowhere"] + arguments,
+        cwd=PROJECT_DIR,
+        env=dict(os.environ, GPUS="2"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
+    name = arguments[0].partition("=")[0]
+    assert (f"{arguments[0]}: there is no such setting" in done.stdout) == refused
+    assert "GPUS" not in done.stdout and (refused or "nowhere" in done.stdout), name

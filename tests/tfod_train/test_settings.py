@@ -67,6 +67,13 @@ def test_a_near_miss_is_named_with_the_setting_it_was_meant_for(name, meant):
         assert errors_of(**{name: "1"}) == [f"{name}=1: there is no such setting; did you mean {meant}?"]
 
 
+def test_a_name_of_another_tool_is_answered_with_ours():
+    assert errors_of(EPOCHS="3") == [
+        "EPOCHS=3: there is no such setting; set NUM_STEPS: epochs times images, divided by BATCH_SIZE."
+    ]
+    settings.read({"LR": "0.1"})  # a shell may have it for other reasons
+
+
 @pytest.mark.parametrize(
     "environ, sentence",
     [

@@ -1,0 +1,94 @@
+"""Names that settings have in other tools, and what is meant here: none of them may be ignored without a word."""
+
+from typing import Dict, Iterable, List, Mapping
+
+_STEPS = "set NUM_STEPS, which counts steps of BATCH_SIZE images"
+_EPOCHS = "set NUM_STEPS: epochs times images, divided by BATCH_SIZE"
+_RATE = "the rate stands in the pipeline config (train_config.optimizer); LEARNING_RATE_SCALING scales it"
+_SIZE = "the size stands in the pipeline config (image_resizer)"
+_BATCH = "set BATCH_SIZE, the images of a step over all devices"
+_RUN = "set RUN_DIR"
+_GPUS = "set NUM_GPUS, or TRAIN_GPUS=0,1 for certain ones"
+_CONFIG = "set PIPELINE_CONFIG"
+_DATA = "set DATASET, a folder that make dataset has made"
+_WEIGHTS = "set FINE_TUNE_CHECKPOINT"
+
+# Names that nothing else in a shell has: refused wherever they come from.
+UNMISTAKABLE: Dict[str, str] = {
+    "EPOCHS": _EPOCHS,
+    "NUM_EPOCHS": _EPOCHS,
+    "N_EPOCHS": _EPOCHS,
+    "MAX_EPOCHS": _EPOCHS,
+    "NUM_TRAIN_STEPS": _STEPS,
+    "TRAIN_STEPS": _STEPS,
+    "TRAINING_STEPS": _STEPS,
+    "MAX_STEPS": _STEPS,
+    "MAX_ITER": _STEPS,
+    "ITERATIONS": _STEPS,
+    "NUM_ITERATIONS": _STEPS,
+    "LEARNING_RATE": _RATE,
+    "INITIAL_LEARNING_RATE": _RATE,
+    "INIT_LR": _RATE,
+    "BASE_LR": _RATE,
+    "IMAGE_SIZE": _SIZE,
+    "IMG_SIZE": _SIZE,
+    "IMGSZ": _SIZE,
+    "INPUT_SIZE": _SIZE,
+    "TRAIN_BATCH_SIZE": _BATCH,
+    "IMS_PER_BATCH": _BATCH,
+    "NUM_CLONES": "set NUM_GPUS; TRAINER=clone trains with clones",
+    "N_GPUS": _GPUS,
+    "PIPELINE_CONFIG_PATH": _CONFIG,
+    "CONFIG_FILE": _CONFIG,
+    "TRAIN_DIR": _RUN,
+    "DATASET_DIR": _DATA,
+    "DATASET_PATH": _DATA,
+    "PRETRAINED_WEIGHTS": _WEIGHTS,
+    "PRETRAINED_MODEL": _WEIGHTS,
+    "RANDOM_SEED": "set SEED",
+    "NUM_PS_TASKS": "set PS_TASKS",
+    "EARLY_STOPPING_PATIENCE": "set EARLY_STOP_PATIENCE",
+}
+# Names that a shell may have for other reasons: refused on make's command line and in .env, where they are meant here.
+GENERIC: Dict[str, str] = {
+    "LR": _RATE,
+    "STEPS": _STEPS,
+    "BATCH": _BATCH,
+    "GPUS": _GPUS,
+    "GPU": _GPUS,
+    "MODEL_DIR": _RUN,
+    "OUTPUT_DIR": _RUN,
+    "LOG_DIR": _RUN,
+    "LOGDIR": _RUN,
+    "CHECKPOINT_DIR": _RUN,
+    "SAVE_DIR": _RUN,
+    "CONFIG": _CONFIG,
+    "CFG": _CONFIG,
+    "DATA": _DATA,
+    "WEIGHTS": _WEIGHTS,
+    "PRETRAINED": _WEIGHTS,
+    "PATIENCE": "set EARLY_STOP_PATIENCE",
+}
+
+
+def refusals(environ: Mapping[str, str], meant: Iterable[str] = ()) -> List[str]:
+    """A sentence for each variable with another tool's name.
+
+    Args:
+        environ: the variables.
+        meant: those that were given for this program alone, on make's command line or in .env.
+    """
+    answers = dict(UNMISTAKABLE)
+    answers.update({name: GENERIC[name] for name in meant if name in GENERIC})
+    return [
+        f"{name}={environ[name]}: there is no such setting; {answers[name]}."
+        for name in sorted(answers)
+        if environ.get(name, "").strip()
+    ]
+
+
+def of_make(flags: str) -> List[str]:
+    """The names of the variables in MAKEFLAGS, which make's command line gave it (GNU make: behind ` -- `)."""
+    _, _, given = f" {flags}".partition(" -- ")
+    words = given.replace("\\ ", "\0").split()
+    return [word.partition("=")[0].rstrip(":?+") for word in words if "=" in word]
