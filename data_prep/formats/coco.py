@@ -100,7 +100,7 @@ def read(source_dir: str, named: Sequence[str], masks: bool) -> Reading:
     Raises:
         DataError: a file is no instances file, or files contradict each other.
     """
-    found, foreign, digest = _files(source_dir, named)
+    found, foreign, digest = _files(source_dir, named, masks)
     names = _category_names(found)
     problems: List[Problem] = []
     by_file = [_images(file, names, problems) for file in found]
@@ -133,7 +133,7 @@ def _shared_ids(by_file):
     return shared
 
 
-def _files(source_dir, named) -> Tuple[List[File], List[str], str]:
+def _files(source_dir, named, masks) -> Tuple[List[File], List[str], str]:
     """(instances files, JSON files that are something else, a checksum)."""
     if not os.path.isdir(source_dir):
         raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
@@ -148,7 +148,7 @@ def _files(source_dir, named) -> Tuple[List[File], List[str], str]:
         for path in paths:
             relative = os.path.relpath(path, source_dir)
             inside = not relative.startswith(os.pardir)
-            content = _read(path, digest, strict=bool(named))
+            content = _read(path, digest, bool(named), masks)
             if content is None:
                 foreign.append(relative)
             else:
@@ -167,8 +167,11 @@ def _instead(foreign):
     return f", but {', '.join(foreign[:5])}" if foreign else ""
 
 
-def _read(path, digest, strict):
-    """The content of an instances file; None of what is something else, unless strict."""
+def _read(path, digest, strict, masks):
+    """The content of an instances file, without segmentations where no masks are wanted, as these are most of it.
+
+    None of what is something else, unless strict.
+    """
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -176,7 +179,10 @@ def _read(path, digest, strict):
         raise DataError(f"{path} cannot be read ({error.strerror}).", "Correct --annotations or the file.") from error
     digest.update(hashlib.sha256(data).digest())
     try:
-        content = json.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        del data
+        content = json.loads(text, object_hook=None if masks else _without_segmentation)
+        del text
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not valid JSON ({error}).", "Export it again.") from error
     if is_instances(content):
@@ -187,6 +193,11 @@ def _read(path, digest, strict):
         f"{path} is no COCO instances file: {', '.join(_KEYS)} have to be lists of objects.",
         "Give the instances JSON: captions and results have another form.",
     )
+
+
+def _without_segmentation(item):
+    item.pop("segmentation", None)
+    return item
 
 
 def is_instances(content: Any) -> bool:
