@@ -55,11 +55,11 @@ def of_images(splits: Sequence[Tuple[str, Sequence[str], bytes]]) -> List[str]:
                 where[digest].append((name, image_id))
     groups: Dict[Tuple[str, ...], List[str]] = collections.defaultdict(list)
     for found in where.values():
-        names = tuple(sorted({name for name, _ in found}))
+        names = tuple(collections.OrderedDict.fromkeys(name for name, _ in found))
         if len(names) > 1:
             groups[names].append(" = ".join(image_id for _, image_id in found[:_SHOWN]))
     return [
-        f"{counted(len(shared), 'image')} of {' and '.join(names)} {'is' if len(shared) == 1 else 'are'} the same "
+        f"{counted(len(shared), 'image')} of {', '.join(names)} {'is' if len(shared) == 1 else 'are'} the same "
         f"file: {some(shared, len(shared), _SHOWN)}"
         for names, shared in sorted(groups.items())
     ]
@@ -73,4 +73,6 @@ def warnings(splits: Mapping[str, Mapping[str, Any]], images: Sequence[Tuple[str
         images: of of_images.
     """
     boxes = {name: split["boxes_per_class"] for name, split in splits.items()}
-    return [sentence for _, sentence in of_counts(boxes)] + of_images(images)
+    names = next(iter(boxes.values()), {})
+    nowhere = [f"{name} has no box at all" for name in names if not any(counts.get(name) for counts in boxes.values())]
+    return nowhere + [sentence for _, sentence in of_counts(boxes)] + of_images(images)

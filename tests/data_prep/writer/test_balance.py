@@ -29,8 +29,17 @@ def test_a_class_of_one_split_is_told_with_its_numbers():
     assert balance.of_counts(boxes)[0][1] == "dog has 1 box in train, 0 boxes in val, 0 boxes in test"
 
 
+def test_a_class_that_nobody_labelled_is_told():
+    """As the first category of a Roboflow export, which is no class of its objects."""
+    splits = {
+        "train": {"boxes_per_class": {"fruit": 0, "pear": 3}},
+        "val": {"boxes_per_class": {"fruit": 0, "pear": 1}},
+    }
+    assert balance.warnings(splits, []) == ["fruit has no box at all"]
+
+
 def test_images_of_two_splits_are_told_and_those_twice_in_one_are_not():
     nothing = bytes(balance.DIGEST_BYTES)
     splits = [("train", ["a", "b", "c"], digest(1) + digest(1) + nothing), ("val", ["d", "e"], digest(1) + nothing)]
-    assert balance.of_images(splits) == ["1 image of train and val is the same file: a = b = d"]
+    assert balance.of_images(splits) == ["1 image of train, val is the same file: a = b = d"]
     assert balance.of_images(splits[:1]) == []
