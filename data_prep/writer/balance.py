@@ -73,6 +73,6 @@ def warnings(splits: Mapping[str, Mapping[str, Any]], images: Sequence[Tuple[str
         images: of of_images.
     """
     boxes = {name: split["boxes_per_class"] for name, split in splits.items()}
-    names = next(iter(boxes.values()), {})
+    names = list(next(iter(boxes.values()), ()))
     nowhere = [f"{name} has no box at all" for name in names if not any(counts.get(name) for counts in boxes.values())]
     return nowhere + [sentence for _, sentence in of_counts(boxes)] + of_images(images)
