@@ -48,7 +48,7 @@ setup:  ## prepare the place where training runs, without training
 lint:  ## ruff, mypy, shellcheck, hadolint and actionlint on everything (half a minute)
 	@$(LAUNCH) lint
 
-test: lint  ## `make lint`, and all tests but the long ones and those of the image (up to 15 minutes)
+test: lint  ## `make lint`, and all tests but the long ones and those of the image (10 minutes)
 	@$(LAUNCH) pytest -m "not long and not nightly and not image"
 
 test-fast: lint  ## `make lint`, and the tests that neither train nor load TensorFlow (3 minutes)

@@ -99,8 +99,8 @@ def _descriptions(source_dir, names) -> Dict[str, str]:
     for name in names:
         if posixpath.basename(name).startswith(_DESCRIPTIONS):
             with open(os.path.join(source_dir, name), "rb") as file:
-                rows = csv.reader(io.StringIO(text_of(name, file.read())))
-                found.update({row[0].strip(): row[1].strip() for row in rows if len(row) > 1})
+                rows = _rows(text_of(name, file.read()), ",") or []
+            found.update({row[0]: row[1] for _, row in rows if len(row) > 1})
     return found
 
 
@@ -149,11 +149,7 @@ def _table(name, content) -> Optional[Table]:
     text = text_of(name, content)
     first = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
-    try:
-        reader = csv.reader(io.StringIO(text), delimiter=delimiter)
-        rows = [(reader.line_num, [field.strip() for field in row]) for row in reader if any(row)]
-    except csv.Error:
-        return None
+    rows = _rows(text, delimiter)
     if not rows:
         return None
     heading = [field.lower() for field in rows[0][1]]
@@ -161,6 +157,15 @@ def _table(name, content) -> Optional[Table]:
     if all(what in columns for what in _NEEDED):
         return Table(name, columns, rows[1:], _OPEN_IMAGES in heading)
     return Table(name, _RETINANET, rows, False) if _is_retinanet(rows) else None
+
+
+def _rows(text, delimiter) -> Optional[List[Tuple[int, List[str]]]]:
+    """(line, fields) of each row; None of what is no CSV."""
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    try:
+        return [(reader.line_num, [field.strip() for field in row]) for row in reader if any(row)]
+    except csv.Error:
+        return None
 
 
 def _columns(heading: Sequence[str]) -> Dict[str, int]:

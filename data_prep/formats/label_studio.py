@@ -109,10 +109,10 @@ def _original(image):
 
 def _results(task):
     """The results of each annotation of a task that was not cancelled."""
-    if "annotations" not in task:
+    if not isinstance(task.get("annotations"), list):
         return [next((task[key] for key in task if _is_results(task[key])), [])]
     return [
-        each.get("result") or []
+        each["result"] if isinstance(each.get("result"), list) else []
         for each in task["annotations"]
         if isinstance(each, dict) and not each.get("was_cancelled")
     ]
@@ -136,7 +136,7 @@ def _annotation(results):
 def _objects(result, size) -> List[Object]:
     value = result["value"] if isinstance(result.get("value"), dict) else result
     labels = next((value[key] for key in _LABELS if isinstance(value.get(key), list)), [""])
-    kind = result.get("type", "rectanglelabels")
+    kind = str(result.get("type", "rectanglelabels"))
     if kind not in ("rectanglelabels", "rectangle", "labels"):
         return [Object(None, str(label), problem=f"a shape is of {kind}, which is no box") for label in labels]
     try:

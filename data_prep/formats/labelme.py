@@ -77,7 +77,7 @@ def _entries(name, content) -> Optional[List[Entry]]:
 
 def _object(shape, width, height):
     label = str(shape.get("label") or "").strip()
-    kind = shape.get("shape_type") or "polygon"  # files of before shape_type have polygons
+    kind = str(shape.get("shape_type") or "polygon")  # files of before shape_type have polygons
     try:
         points = [(number(point[0]), number(point[1])) for point in shape["points"]]
         box = _box(kind, points)

@@ -81,11 +81,16 @@ def _regions(image):
     return [region for region in found if isinstance(region, dict)] if isinstance(found, list) else []
 
 
+def _part(region, key) -> Dict[str, Any]:
+    value = region.get(key)
+    return value if isinstance(value, dict) else {}
+
+
 def _count(content, attributes) -> Optional[List[Entry]]:
     images = images_of(json_of(content))
     for image in images or ():
         for region in _regions(image):
-            attributes.update((region.get("region_attributes") or {}).keys())
+            attributes.update(_part(region, "region_attributes").keys())
     return None if images is None else [Entry(str(image["filename"]), "", None) for image in images]
 
 
@@ -122,12 +127,12 @@ def _entries(name, content, attribute) -> Optional[List[Entry]]:
 
 
 def _object(region, attribute):
-    value = (region.get("region_attributes") or {}).get(attribute, "")
+    value = _part(region, "region_attributes").get(attribute, "")
     if isinstance(value, dict):  # a check box: its marked choices
         marked = [key for key, on in value.items() if on]
         value = marked[0] if len(marked) == 1 else ""
-    shape = region.get("shape_attributes") or {}
-    kind = shape.get("name")
+    shape = _part(region, "shape_attributes")
+    kind = str(shape.get("name"))
     if kind not in _SHAPES:
         return Object(None, str(value).strip(), problem=f"a shape is a {kind}, which is no box")
     try:

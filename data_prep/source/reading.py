@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import os
+import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from common.errors import DataError
@@ -160,11 +161,29 @@ def text_of(name: str, content: bytes) -> str:
 
 
 def json_of(content: bytes) -> Any:
-    """What a JSON file holds; None of what is not valid JSON."""
+    """What a JSON file holds; None of what is not valid JSON.
+
+    Half of a character, which JSON can write and no record can hold, becomes the replacement character.
+    """
     try:
-        return json.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        found = json.loads(text)
+        return _whole_characters(found) if _HALF.search(text) else found
     except (ValueError, RecursionError):
         return None
+
+
+_HALF = re.compile(r"\\u[dD][89abAB-Fc-f]")
+
+
+def _whole_characters(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole_characters(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole_characters(key): _whole_characters(item) for key, item in value.items()}
+    return value
 
 
 def number(value: Any) -> float:

@@ -17,7 +17,7 @@ from google.protobuf import text_encoding
 from common import files
 from common.errors import DataError, UsageError
 from common.text import counted
-from data_prep.wording import size_text, some
+from data_prep.wording import name_text, size_text, some
 from data_prep.writer import balance, ownership, shard_workers
 from data_prep.writer.outcome import Outcome
 
@@ -194,7 +194,7 @@ def _describe(plan, shards):
             for unused in plan.unused
             if unused.names
         ],
-        "problems": [{"where": problem.where, "why": problem.why} for problem in plan.problems],
+        "problems": [{"where": name_text(problem.where), "why": name_text(problem.why)} for problem in plan.problems],
         "warnings": balance.warnings(splits, [_images(split, plan.shards, shards) for split in plan.splits]),
         "picture_sizes": _sizes(sum((shard.sizes for shard in shards), collections.Counter())),
         "most_boxes": most_boxes,
