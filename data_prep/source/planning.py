@@ -123,7 +123,6 @@ def plan(source_dir: str, name: str, reading: Reading, options: Any, kind: Kind)
     chosen = dict(_chosen(options, kind), shards=shards, **options.split.options(decision.upstream))
     exif = Exif(root, matches, options.exif, reading.exif)
     recipe = example_features.Recipe(ids_of(classes), options.masks, kind.coco)
-    used = {match.image or match.refused or "" for match in matches}
     return dataset.Plan(
         name=name,
         classes=classes,
@@ -145,14 +144,19 @@ def plan(source_dir: str, name: str, reading: Reading, options: Any, kind: Kind)
         ),
         command=(kind.name, dict({"source": source_dir}, **chosen)),
         config=example_features.config_fields(options.masks),
-        unused=[
-            dataset.Unused(decision.left_out, "in none of the splits"),
-            dataset.Unused(index.unused(used), "no annotation"),
-            dataset.Unused(sorted(reading.foreign), "no annotation of this format"),
-        ],
+        unused=_unused(decision.left_out, matches, index, reading),
         problems=list(reading.problems),
         lines=[decision.line],
     )
+
+
+def _unused(left_out, matches, index, reading):
+    used = {match.image or match.refused or "" for match in matches}
+    return [
+        dataset.Unused(left_out, "in none of the splits"),
+        dataset.Unused(index.unused(used), "no annotation"),
+        dataset.Unused(sorted(reading.foreign), "no annotation of this format"),
+    ]
 
 
 def _by_id(matches) -> Dict[str, Match]:
