@@ -306,6 +306,7 @@ def plan(
         extra={"boxes": options.boxes, "masks": None if options.masks == "none" else options.masks, "shards": shards},
         command=("pets", dict({"source": source_dir}, **chosen)),
         config=example_features.config_fields(options.masks),
+        classes_are_given=True,
         unused=_unused(layout, ids, index),
     )
 

@@ -65,14 +65,26 @@ def of_images(splits: Sequence[Tuple[str, Sequence[str], bytes]]) -> List[str]:
     ]
 
 
+def of_classes(splits: Mapping[str, Mapping[str, Any]]) -> List[str]:
+    """A sentence of the classes that nobody labelled, or none.
+
+    Args:
+        splits: of a dataset.json.
+    """
+    boxes = [split["boxes_per_class"] for split in splits.values()]
+    names = [name for name in (boxes[0] if boxes else ()) if not any(counts.get(name) for counts in boxes)]
+    if not names:
+        return []
+    verb = "has" if len(names) == 1 else "have"
+    return [f"{counted(len(names), 'class', 'classes')} {verb} no box at all: {some(names, len(names), _SHOWN)}"]
+
+
 def warnings(splits: Mapping[str, Mapping[str, Any]], images: Sequence[Tuple[str, Sequence[str], bytes]]) -> List[str]:
-    """All sentences of a dataset.
+    """What tells of splits and of images.
 
     Args:
         splits: of its dataset.json.
         images: of of_images.
     """
     boxes = {name: split["boxes_per_class"] for name, split in splits.items()}
-    names = list(next(iter(boxes.values()), ()))
-    nowhere = [f"{name} has no box at all" for name in names if not any(counts.get(name) for counts in boxes.values())]
-    return nowhere + [sentence for _, sentence in of_counts(boxes)] + of_images(images)
+    return [sentence for _, sentence in of_counts(boxes)] + of_images(images)

@@ -70,6 +70,7 @@ class Plan(NamedTuple):
     unused: Sequence[Unused] = ()
     problems: Sequence[Any] = ()
     lines: Sequence[str] = ()
+    classes_are_given: bool = False  # those of a published dataset, of which the source may be a part
 
 
 class Limits(NamedTuple):
@@ -195,7 +196,7 @@ def _describe(plan, shards):
             if unused.names
         ],
         "problems": [{"where": name_text(problem.where), "why": name_text(problem.why)} for problem in plan.problems],
-        "warnings": balance.warnings(splits, [_images(split, plan.shards, shards) for split in plan.splits]),
+        "warnings": _warnings(plan, splits, shards),
         "picture_sizes": _sizes(sum((shard.sizes for shard in shards), collections.Counter())),
         "most_boxes": most_boxes,
         "config": _config(plan, splits, most_boxes),
@@ -205,6 +206,11 @@ def _describe(plan, shards):
     }
     dataset.update(plan.extra)
     return dataset
+
+
+def _warnings(plan, splits, shards):
+    found = balance.warnings(splits, [_images(split, plan.shards, shards) for split in plan.splits])
+    return found if plan.classes_are_given else balance.of_classes(splits) + found
 
 
 def _images(split, count, shards):

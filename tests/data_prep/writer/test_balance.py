@@ -35,7 +35,8 @@ def test_a_class_that_nobody_labelled_is_told():
         "train": {"boxes_per_class": {"fruit": 0, "pear": 3}},
         "val": {"boxes_per_class": {"fruit": 0, "pear": 1}},
     }
-    assert balance.warnings(splits, []) == ["fruit has no box at all"]
+    assert balance.of_classes(splits) == ["1 class has no box at all: fruit"]
+    assert balance.of_classes({"train": {"boxes_per_class": {"pear": 3}}}) == []
 
 
 def test_images_of_two_splits_are_told_and_those_twice_in_one_are_not():
