@@ -22,7 +22,7 @@ from data_prep.source import annotation as annotations
 from data_prep.source import arguments, planning, splits
 from data_prep.source.annotation import Annotation, Object
 from data_prep.source.image_index import is_text, visible_files
-from data_prep.source.reading import Entry, Problem, Reading
+from data_prep.source.reading import Entry, Problem, Reading, refuse_no_folder
 from data_prep.writer import dataset
 
 _KIND = planning.Kind("coco", "coco", coco=True)
@@ -135,8 +135,7 @@ def _shared_ids(by_file):
 
 def _files(source_dir, named, masks) -> Tuple[List[File], List[str], str]:
     """(instances files, JSON files that are something else, a checksum)."""
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
+    refuse_no_folder(source_dir)
     paths = list(named) or [
         os.path.join(source_dir, name)
         for name in visible_files(source_dir, ".json")

@@ -12,12 +12,11 @@ import posixpath
 from argparse import ArgumentParser
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from common.errors import DataError
 from data_prep.images.boxes import Box
 from data_prep.source import arguments, planning
 from data_prep.source.annotation import Annotation, Object, whole
 from data_prep.source.image_index import visible_files
-from data_prep.source.reading import Entry, Problem, Reading, entry, need, number, of_files, text_of
+from data_prep.source.reading import Entry, Problem, Reading, entry, need, number, of_files, refuse_no_folder, text_of
 from data_prep.source.splits import of_path, of_word
 from data_prep.writer import dataset
 
@@ -82,8 +81,7 @@ def plan(source_dir: str, name: str, options: planning.Options) -> dataset.Plan:
 
 def read(source_dir: str) -> Reading:
     """The Reading of a folder."""
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and CSV files.")
+    refuse_no_folder(source_dir)
     names = visible_files(source_dir, ".csv")
     described = _descriptions(source_dir, names)
     problems: List[Problem] = []

@@ -18,6 +18,9 @@ ROOT = "annotations"
 EXIF = frame.UPRIGHT
 _SIDES = ("xtl", "ytl", "xbr", "ybr")
 _NO_SHAPES = ("tag",)
+# What CVAT calls the images of a video: frame_000000 and so on.
+_FRAME = "frame_"
+_MOST_FRAMES = 1000000
 
 
 def entries(root: Any, path: str, name: str) -> List[Entry]:
@@ -37,15 +40,11 @@ def entries(root: Any, path: str, name: str) -> List[Entry]:
             content,
             annotation=functools.partial(_again, path, position),
             folder=folder,
-            stem=False,
             group=name,
             optional=not content.objects and image.startswith(_FRAME),
         )
         for position, (image, content) in enumerate(contents)
     ]
-
-
-_FRAME = "frame_"
 
 
 def _contents(root):
@@ -82,9 +81,6 @@ def _of_video(root):
             if shape.get("outside") != "1":
                 there.append(_object(shape, track.get("label")))
     return [(f"{_FRAME}{number:06d}", Annotation(width, height, objects)) for number, objects in sorted(frames.items())]
-
-
-_MOST_FRAMES = 1000000
 
 
 def _frames_of(root):

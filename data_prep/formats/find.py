@@ -9,7 +9,7 @@ from common.errors import DataError
 from common.text import counted
 from data_prep.formats import coco, csv_boxes, kitti, label_studio, labelme, via, vott, yolo
 from data_prep.source.image_index import is_called_image, visible_files
-from data_prep.source.reading import json_of
+from data_prep.source.reading import json_of, refuse_no_folder
 from data_prep.wording import some
 
 # Of many files of one kind so many are looked at, spread evenly.
@@ -53,8 +53,7 @@ def find(source_dir: str, known: Sequence[str]) -> Found:
     Raises:
         DataError: there is no such folder, or it holds annotations of no format, or of several.
     """
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
+    refuse_no_folder(source_dir)
     names = visible_files(source_dir)
     counts: Counter[str] = collections.Counter()
     for extension, files in _by_extension(names).items():

@@ -1,16 +1,13 @@
 """KITTI's label files: lines of `type truncated occluded alpha xmin ymin xmax ymax ...`, beside images or parallel."""
 
-import os
 import posixpath
 from argparse import ArgumentParser
 from typing import List, Optional
 
-from common.errors import DataError
 from data_prep.images.boxes import Box
 from data_prep.source import arguments, planning
 from data_prep.source.annotation import Annotation, Object
-from data_prep.source.image_index import visible_files
-from data_prep.source.reading import Entry, Problem, Reading, entry, need, number, of_files, text_of
+from data_prep.source.reading import Entry, Problem, Reading, entry, number, of_folder, text_of
 from data_prep.writer import dataset
 
 Options = planning.Options
@@ -40,12 +37,13 @@ def plan(source_dir: str, name: str, options: planning.Options) -> dataset.Plan:
 
 def read(source_dir: str) -> Reading:
     """The Reading of a folder."""
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and labels.")
     problems: List[Problem] = []
-    names = visible_files(source_dir, ".txt")
-    found = of_files(source_dir, names, lambda name, content: _entries(name, content, problems))
-    need(found, source_dir, "labels of KITTI (*.txt with lines of a type and 14 numbers)")
+    found = of_folder(
+        source_dir,
+        ".txt",
+        lambda name, content: _entries(name, content, problems),
+        "labels of KITTI (*.txt with lines of a type and 14 numbers)",
+    )
     return Reading(found.entries, found.digest, problems=problems, foreign=found.foreign)
 
 

@@ -1,20 +1,17 @@
 """Label Studio's JSON and JSON-MIN exports: rectangles in percent of the image, also rotated about their corner."""
 
 import math
-import os
 import posixpath
 import re
 from argparse import ArgumentParser
 from typing import Any, List, Optional
 from urllib.parse import parse_qs, urlsplit
 
-from common.errors import DataError
 from data_prep.images import frame
 from data_prep.images.boxes import Box, around
 from data_prep.source import arguments, planning
 from data_prep.source.annotation import Annotation, Object, rotated_note, whole
-from data_prep.source.image_index import visible_files
-from data_prep.source.reading import Entry, Reading, entry, json_of, need, number, of_files
+from data_prep.source.reading import Entry, Reading, entry, json_of, number, of_folder
 from data_prep.source.splits import of_path
 from data_prep.writer import dataset
 
@@ -45,10 +42,7 @@ def plan(source_dir: str, name: str, options: planning.Options) -> dataset.Plan:
 
 def read(source_dir: str) -> Reading:
     """The Reading of a folder."""
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
-    found = of_files(source_dir, visible_files(source_dir, ".json"), _entries)
-    need(found, source_dir, "JSON of Label Studio")
+    found = of_folder(source_dir, ".json", _entries, "JSON of Label Studio")
     groups = {each.group for each in found.entries}
     # Its pages show images as browsers do: turned as Exif says.
     return Reading(found.entries, found.digest, foreign=found.foreign, exif=dict.fromkeys(groups, frame.UPRIGHT))

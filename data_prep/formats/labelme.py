@@ -1,18 +1,15 @@
 """LabelMe's JSON files, one an image: rectangles, polygons and circles; polygons give masks, too."""
 
 import functools
-import os
 import posixpath
 from argparse import ArgumentParser
 from typing import Any, List, Optional
 
-from common.errors import DataError
 from data_prep.images import coco_masks, frame
 from data_prep.images.boxes import Box, around
 from data_prep.source import arguments, planning
 from data_prep.source.annotation import Annotation, Object, whole
-from data_prep.source.image_index import visible_files
-from data_prep.source.reading import Entry, Reading, entry, json_of, need, number, of_files
+from data_prep.source.reading import Entry, Reading, entry, json_of, number, of_folder
 from data_prep.writer import dataset
 
 Options = planning.Options
@@ -41,10 +38,7 @@ def plan(source_dir: str, name: str, options: planning.Options) -> dataset.Plan:
 
 def read(source_dir: str) -> Reading:
     """The Reading of a folder."""
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
-    found = of_files(source_dir, visible_files(source_dir, ".json"), _entries)
-    need(found, source_dir, "JSON of LabelMe")
+    found = of_folder(source_dir, ".json", _entries, "JSON of LabelMe")
     # LabelMe turns images as Exif says before it shows them.
     return Reading(found.entries, found.digest, foreign=found.foreign, exif={"labelme": frame.UPRIGHT})
 

@@ -1,18 +1,15 @@
 """The VGG Image Annotator's JSON (version 1 and 2): rectangles, polygons, circles and ellipses."""
 
-import collections
 import math
-import os
 import posixpath
 from argparse import ArgumentParser
-from typing import Any, Counter, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from common.errors import DataError
 from data_prep.images.boxes import Box, around
 from data_prep.source import arguments, planning, splits
 from data_prep.source.annotation import Annotation, Object
-from data_prep.source.image_index import visible_files
-from data_prep.source.reading import Entry, Reading, entry, json_of, need, number, of_files
+from data_prep.source.reading import Entry, Reading, entry, json_of, number, of_folder
 from data_prep.wording import some
 from data_prep.writer import dataset
 
@@ -54,14 +51,11 @@ def plan(source_dir: str, name: str, options: Options) -> dataset.Plan:
 
 def read(source_dir: str, attribute: Optional[str] = None) -> Reading:
     """The Reading of a folder; attribute: as Options."""
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
-    names = visible_files(source_dir, ".json")
-    attributes: Counter[str] = collections.Counter()
-    need(of_files(source_dir, names, lambda name, content: _count(content, attributes)), source_dir, "JSON of VIA")
+    found = of_folder(source_dir, ".json", _images, "JSON of VIA")
+    attributes = {key for _, image in found.entries for region in _regions(image) for key in _attributes(region)}
     chosen = _attribute(attributes, attribute, source_dir)
-    found = of_files(source_dir, names, lambda name, content: _entries(name, content, chosen))
-    return Reading(found.entries, f"{found.digest} {chosen}", foreign=found.foreign)
+    entries = [_entry(name, image, chosen) for name, image in found.entries]
+    return Reading(entries, f"{found.digest} {chosen}", foreign=found.foreign)
 
 
 def images_of(content: Any) -> Optional[List[Dict[str, Any]]]:
@@ -86,12 +80,14 @@ def _part(region, key) -> Dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _count(content, attributes) -> Optional[List[Entry]]:
+def _attributes(region) -> Dict[str, Any]:
+    return _part(region, "region_attributes")
+
+
+def _images(name, content) -> Optional[List[Tuple[str, Dict[str, Any]]]]:
+    """(file, image) of each image in a file."""
     images = images_of(json_of(content))
-    for image in images or ():
-        for region in _regions(image):
-            attributes.update(_part(region, "region_attributes").keys())
-    return None if images is None else [Entry(str(image["filename"]), "", None) for image in images]
+    return None if images is None else [(name, image) for image in images]
 
 
 def _attribute(attributes, wanted, where) -> str:
@@ -109,25 +105,19 @@ def _attribute(attributes, wanted, where) -> str:
     return wanted or next(iter(attributes))
 
 
-def _entries(name, content, attribute) -> Optional[List[Entry]]:
-    images = images_of(json_of(content))
-    if images is None:
-        return None
-    return [
-        entry(
-            str(image["filename"]),
-            f"{name}, {image['filename']}",
-            Annotation(0, 0, [_object(region, attribute) for region in _regions(image)]),
-            folder=posixpath.dirname(name),
-            split=splits.of_path(name),
-            group=name,
-        )
-        for image in images
-    ]
+def _entry(name, image, attribute) -> Entry:
+    return entry(
+        str(image["filename"]),
+        f"{name}, {image['filename']}",
+        Annotation(0, 0, [_object(region, attribute) for region in _regions(image)]),
+        folder=posixpath.dirname(name),
+        split=splits.of_path(name),
+        group=name,
+    )
 
 
 def _object(region, attribute):
-    value = _part(region, "region_attributes").get(attribute, "")
+    value = _attributes(region).get(attribute, "")
     if isinstance(value, dict):  # a check box: its marked choices
         marked = [key for key, on in value.items() if on]
         value = marked[0] if len(marked) == 1 else ""

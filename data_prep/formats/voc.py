@@ -8,7 +8,7 @@ as there.
 
 import collections
 import functools
-import hashlib
+import io
 import os
 import posixpath
 import unicodedata
@@ -16,12 +16,11 @@ from argparse import ArgumentParser
 from typing import Dict, List, NamedTuple, Tuple
 
 from common.errors import DataError
-from common.progress import Progress
 from data_prep.formats import cvat
 from data_prep.source import annotation as annotations
 from data_prep.source import arguments, planning
 from data_prep.source.image_index import is_text, visible_files
-from data_prep.source.reading import Entry, Problem, Reading, entry
+from data_prep.source.reading import Entry, Problem, Reading, entry, of_files, refuse_no_folder, text_of
 from data_prep.wording import name_text
 from data_prep.writer import dataset
 
@@ -65,17 +64,30 @@ def read(source_dir: str) -> Reading:
         DataError: there is no annotation, or the image sets contradict each other.
     """
     source = _source(source_dir)
-    entries, foreign, digest = _read_all(source)
-    entries, problems, lists = _with_image_sets(source, entries)
+    found = of_files(
+        source.annotations,
+        visible_files(source.annotations, ".xml"),
+        lambda name, content: _entries_of(name, os.path.join(source.annotations, name), content),
+    )
+    if not found.entries:
+        raise DataError(
+            f"There is no annotation (*.xml) in {source.dir}.",
+            "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the images.",
+        )
+    entries, problems, lists = _with_image_sets(source, found.entries)
     files = {each.group for each in entries} - {_GROUP}
     return Reading(
-        entries, digest + lists, problems=problems, foreign=foreign, exif=cvat.exif(sorted(files)), root=source.images
+        entries,
+        found.digest + lists,
+        problems=problems,
+        foreign=found.foreign,
+        exif=cvat.exif(sorted(files)),
+        root=source.images,
     )
 
 
 def _source(source_dir):
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
+    refuse_no_folder(source_dir)
     annotations_dir = os.path.join(source_dir, "Annotations")
     if os.path.isdir(annotations_dir):
         images_dir = os.path.join(source_dir, "JPEGImages")
@@ -91,48 +103,24 @@ def _source(source_dir):
     return Source(source_dir, source_dir, source_dir)
 
 
-def _read_all(source) -> Tuple[List[Entry], List[str], str]:
-    """(entries, xml files that are something else, a checksum)."""
-    digest = hashlib.sha256()
-    entries: List[Entry] = []
-    foreign: List[str] = []
-    names = visible_files(source.annotations, ".xml")
-    with Progress("Reading annotations", len(names), "files") as progress:
-        for name in names:
-            path = os.path.join(source.annotations, name)
-            with open(path, "rb") as file:
-                digest.update((f"{name_text(name)} {hashlib.sha256(file.read()).hexdigest()}\n").encode("utf-8"))
-            found = _entries_of(name, path)
-            if found is None:
-                foreign.append(name_text(name))
-            entries += found or []
-            progress.update(1)
-    if not entries:
-        raise DataError(
-            f"There is no annotation (*.xml) in {source.dir}.",
-            "Name a Pascal VOC folder, or one where labelImg's or CVAT's xml lie beside the images.",
-        )
-    return entries, foreign, digest.hexdigest()
-
-
-def _entries_of(name, path):
+def _entries_of(name, path, content):
     """The entries of one xml file: one, a CVAT file's many, or None where it is no annotation at all."""
     stem = os.path.splitext(name)[0]
     if not is_text(name):
         return [Entry(name_text(stem), name_text(name), None, problem="the name of its xml is not UTF-8")]
     try:
-        root = annotations.parse_xml(path)
+        root = annotations.xml_of(content)
         if root.tag == cvat.ROOT:
             return cvat.entries(root, path, name) or None
         if root.tag != "annotation":
             return None
-        content = annotations.of_xml(root)
+        annotation = annotations.of_xml(root)
     except ValueError as reason:
         return [Entry(stem, name, None, stem=True, group=_GROUP, problem=str(reason))]
     again = functools.partial(annotations.read_xml, path)
     folder = posixpath.dirname(name)
-    others = _other_names(root, content.filename, folder)
-    return [entry(stem, name, content, annotation=again, folder=folder, others=others, stem=True, group=_GROUP)]
+    others = _other_names(root, annotation.filename, folder)
+    return [entry(stem, name, annotation, annotation=again, folder=folder, others=others, stem=True, group=_GROUP)]
 
 
 def _other_names(root, filename, folder):
@@ -193,11 +181,9 @@ def _of_missing(name, stems, missing):
 
 def _listed(path, by_stem):
     """(keys of by_stem that a list names, [(line's number, line)] of what is not there)."""
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            lines = [(number, line.strip()) for number, line in enumerate(file, 1) if line.strip()]
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not a text file in UTF-8.", "Save it as UTF-8.") from error
+    with open(path, "rb") as file:
+        text = io.StringIO(text_of(path, file.read()), newline=None)  # whose lines end as those of a file do
+    lines = [(number, line.strip()) for number, line in enumerate(text, 1) if line.strip()]
     found: List[str] = []
     missing: List[Tuple[int, str]] = []
     for number, line in lines:

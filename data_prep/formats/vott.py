@@ -1,17 +1,14 @@
 """VoTT's JSON: an export of all assets, or a file for each asset."""
 
-import os
 import posixpath
 from argparse import ArgumentParser
 from typing import Any, Dict, List, Optional
 
-from common.errors import DataError
 from data_prep.images import frame
 from data_prep.images.boxes import Box
 from data_prep.source import arguments, planning
 from data_prep.source.annotation import Annotation, Object, whole
-from data_prep.source.image_index import visible_files
-from data_prep.source.reading import Entry, Reading, entry, json_of, need, number, of_files
+from data_prep.source.reading import Entry, Reading, entry, json_of, number, of_folder
 from data_prep.writer import dataset
 
 Options = planning.Options
@@ -40,10 +37,7 @@ def plan(source_dir: str, name: str, options: planning.Options) -> dataset.Plan:
 
 def read(source_dir: str) -> Reading:
     """The Reading of a folder."""
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
-    found = of_files(source_dir, visible_files(source_dir, ".json"), _entries)
-    need(found, source_dir, "JSON of VoTT")
+    found = of_folder(source_dir, ".json", _entries, "JSON of VoTT")
     # It shows images as browsers do: turned as Exif says.
     return Reading(found.entries, found.digest, foreign=found.foreign, exif={_GROUP: frame.UPRIGHT})
 

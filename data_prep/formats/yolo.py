@@ -15,13 +15,14 @@ from data_prep.images.boxes import Box, around
 from data_prep.source import arguments, class_names, image_names, planning
 from data_prep.source.annotation import Annotation, Object
 from data_prep.source.image_index import visible_files
-from data_prep.source.reading import Entry, Problem, Reading, entry, need, number, of_files, text_of
+from data_prep.source.reading import Entry, Problem, Reading, entry, need, number, of_files, refuse_no_folder, text_of
 from data_prep.source.splits import NAMES, of_folders, of_word
 from data_prep.writer import dataset
 
 Options = planning.Options
 _KIND = planning.Kind("yolo", "yolo")
 _NAMES_FILES = ("classes.txt", "obj.names", "labels.txt", "_darknet.labels")
+_YAML = (".yaml", ".yml")
 _NO_LABELS = ("readme", "license", "requirements", "notes")
 _BOX, _WITH_CONFIDENCE = 5, 6
 
@@ -55,12 +56,12 @@ def plan(source_dir: str, name: str, options: planning.Options) -> dataset.Plan:
 
 def read(source_dir: str, label_map: Optional[str] = None) -> Reading:
     """The Reading of a folder; label_map names the classes where no file does."""
-    if not os.path.isdir(source_dir):
-        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and labels.")
-    names = _names(source_dir, label_map)
+    refuse_no_folder(source_dir)
+    files = visible_files(source_dir)
+    names = _names(source_dir, files, label_map)
     problems: List[Problem] = []
     lists = {path for paths in names.stated.values() for path in paths}
-    wanted = [name for name in visible_files(source_dir, ".txt") if _may_be_labels(name) and name not in lists]
+    wanted = [name for name in files if name.lower().endswith(".txt") and _may_be_labels(name) and name not in lists]
     found = of_files(source_dir, wanted, lambda name, content: _entries(name, content, names.classes, problems))
     need(found, source_dir, "labels of YOLO (*.txt with lines of a class and four numbers)")
     splits = _Splits(source_dir, names.stated)
@@ -129,17 +130,16 @@ def _box(values: Sequence[float]) -> Box:
     return Box(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
 
 
-def _names(source_dir, label_map) -> Names:
+def _names(source_dir, files, label_map) -> Names:
     """Who names the classes: data.yaml, else a list, else the label map. Raises DataError where two say differently."""
     stated: Dict[str, List[str]] = {}
     found: List[Tuple[str, Dict[int, str]]] = []
-    for name in visible_files(source_dir, ".yaml") + visible_files(source_dir, ".yml"):
+    for name in sorted((each for each in files if each.lower().endswith(_YAML)), key=_yaml_first):
         content = _yaml(os.path.join(source_dir, name))
         if isinstance(content, dict) and "names" in content:
             found.append((name, _numbered(name, content["names"])))
             stated = stated or _stated(content, posixpath.dirname(name))
-    lists = [name for name in visible_files(source_dir) if _names_classes(name)]
-    found += [(name, _listed(source_dir, name)) for name in lists]
+    found += [(name, _listed(source_dir, name)) for name in files if _names_classes(name)]
     different = [(name, classes) for name, classes in found if classes != found[0][1]]
     if different:
         raise DataError(
@@ -154,6 +154,11 @@ def _names(source_dir, label_map) -> Names:
         f"Nothing in {source_dir} names the classes of YOLO's numbers.",
         "Put data.yaml (names: [...]) or classes.txt (a name a line) there, or give --label-map.",
     )
+
+
+def _yaml_first(name):
+    """What is called .yaml comes before what is called .yml: the first states the splits."""
+    return not name.lower().endswith(_YAML[0]), name
 
 
 def _names_classes(name):

@@ -124,11 +124,21 @@ def parse_xml(path: str) -> Any:
         ValueError: it is no xml or cannot be read; the text says why.
     """
     try:
-        return etree.fromstring(files.read(path), _PARSER)
-    except etree.XMLSyntaxError as error:
-        raise ValueError(f"the xml cannot be read ({error})") from error
+        return xml_of(files.read(path))
     except OSError as error:
         raise ValueError(f"the xml cannot be read ({error.strerror})") from error
+
+
+def xml_of(content: bytes) -> Any:
+    """The root element of what an xml file holds.
+
+    Raises:
+        ValueError: it is no xml; the text says why.
+    """
+    try:
+        return etree.fromstring(content, _PARSER)
+    except etree.XMLSyntaxError as error:
+        raise ValueError(f"the xml cannot be read ({error})") from error
 
 
 def _box(texts):

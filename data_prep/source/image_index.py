@@ -49,16 +49,14 @@ class ImageIndex:
         found = self._by_stem.get(key, [])
         return [key + found] if isinstance(found, str) else found
 
-    def find(self, stem: str, file_name: str = "") -> str:
+    def find(self, stem: str) -> str:
         """The name, relative to the root, of the image with a stem.
 
-        Where no such path is there, an image of that name in any folder is meant, if there is just one, or just
-        one that has the file_name (masks have the stems of their images). Of several files with one stem the first that
-        holds an image wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and the rest.
+        Where no such path is there, an image of that name in any folder is meant, if there is just one. Of several
+        files with one stem the first that holds an image wins, .jpg before .jpeg, .png, .gif, .bmp, .webp and the rest.
 
         Args:
             stem: a path without extension.
-            file_name: which the annotation gives.
 
         Raises:
             ValueError: there is none or no single one; the text says which.
@@ -68,8 +66,6 @@ class ImageIndex:
             others = self._of_this_name(os.path.basename(key))
             if not others:
                 raise ValueError("no image of this name")
-            if len(others) > 1:
-                others = [other for other in others if _has(self._names(other), file_name)] or others
             if len(others) > 1:
                 raise ValueError(
                     f"several images of this name: {', '.join((self._names(other)[0] for other in others[:3]))}"
@@ -187,11 +183,6 @@ def is_text(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _has(names, file_name):
-    wanted = unicodedata.normalize("NFC", os.path.basename(file_name))
-    return any(unicodedata.normalize("NFC", os.path.basename(name)) == wanted for name in names)
 
 
 def _rank(name):

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 from common.errors import DataError
 from common.progress import Progress
 from data_prep.source.annotation import Annotation
+from data_prep.source.image_index import visible_files
 from data_prep.wording import name_text
 
 
@@ -117,15 +118,42 @@ def load(entry: Entry) -> Annotation:
 
 
 class Files(NamedTuple):
-    """What was read from files of one kind. foreign: names of those that are something else. digest: of all."""
+    """What was read from files of one kind: Entries, or what they are made of.
 
-    entries: List[Entry]
+    foreign: names of the files that are something else. digest: of all.
+    """
+
+    entries: List[Any]
     foreign: List[str]
     digest: str
 
 
-def of_files(root: str, names: Sequence[str], read: Callable[[str, bytes], Optional[List[Entry]]]) -> Files:
-    """The entries of files.
+def refuse_no_folder(source_dir: str) -> None:
+    """Raises DataError where the source is not there."""
+    if not os.path.isdir(source_dir):
+        raise DataError(f"There is no folder {source_dir}.", "Name the folder that holds images and annotations.")
+
+
+def of_folder(source_dir: str, extension: str, read: Callable[[str, bytes], Optional[List[Any]]], what: str) -> Files:
+    """of_files of all files below a source with an extension.
+
+    Args:
+        source_dir: the folder.
+        extension: in lower case, with its dot.
+        read: of of_files.
+        what: should be there, as the end of a sentence.
+
+    Raises:
+        DataError: there is no such folder, or nothing of it in it.
+    """
+    refuse_no_folder(source_dir)
+    found = of_files(source_dir, visible_files(source_dir, extension), read)
+    need(found, source_dir, what)
+    return found
+
+
+def of_files(root: str, names: Sequence[str], read: Callable[[str, bytes], Optional[List[Any]]]) -> Files:
+    """The entries of files, each of which is read once.
 
     Args:
         root: the folder that names are relative to.
@@ -133,7 +161,7 @@ def of_files(root: str, names: Sequence[str], read: Callable[[str, bytes], Optio
         read: function(name, content) -> entries, or None where the file is something else.
     """
     digest = hashlib.sha256()
-    entries: List[Entry] = []
+    entries: List[Any] = []
     foreign: List[str] = []
     with Progress("Reading annotations", len(names), "files") as progress:
         for name in names:
