@@ -88,7 +88,8 @@ def read(source_dir: str) -> Reading:
     wanted = [name for name in names if not posixpath.basename(name).startswith(_DESCRIPTIONS)]
     found = of_files(source_dir, wanted, lambda name, content: _entries(name, content, described, problems))
     need(found, source_dir, "CSV with columns of an image, a class and the four sides of a box")
-    return Reading(found.entries, found.digest, problems=problems, foreign=found.foreign)
+    digest = f"{found.digest} {sorted(described.items())}" if described else found.digest
+    return Reading(found.entries, digest, problems=problems, foreign=found.foreign)
 
 
 def _descriptions(source_dir, names) -> Dict[str, str]:

@@ -415,3 +415,11 @@ def test_lists_of_images_are_yolos_split_too(folder, tmp_path):
     convert("yolo", folder, tmp_path / "out")
     assert set(examples(tmp_path / "out", "train")) == {"a.jpg", "b.jpg"}
     assert set(examples(tmp_path / "out", "val")) == {"c d.jpg", "é.jpg"}
+
+
+def test_other_names_of_open_images_codes_are_another_source(folder):
+    """Else a dataset of before would count as complete, its classes exchanged."""
+    as_open_images(folder)
+    before = csv_boxes.read(str(folder.root)).digest
+    folder.write("class-descriptions-boxable.csv", "/m/01,dog\n/m/02,cat\n")
+    assert csv_boxes.read(str(folder.root)).digest != before
