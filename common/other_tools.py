@@ -4,8 +4,8 @@ from typing import Dict, Iterable, List, Mapping
 
 _STEPS = "set NUM_STEPS, which counts steps of BATCH_SIZE images"
 _EPOCHS = "set NUM_STEPS: epochs times images, divided by BATCH_SIZE"
-_RATE = "the rate stands in the pipeline config (train_config.optimizer); LEARNING_RATE_SCALING scales it"
-_SIZE = "the size stands in the pipeline config (image_resizer)"
+_RATE = "set LEARNING_RATE"
+_SIZE = "set IMAGE_SIZE, the side of the model's input in px"
 _BATCH = "set BATCH_SIZE, the images of a step over all devices"
 _RUN = "set RUN_DIR"
 _GPUS = "set NUM_GPUS, or TRAIN_GPUS=0,1 for certain ones"
@@ -26,11 +26,9 @@ UNMISTAKABLE: Dict[str, str] = {
     "MAX_ITER": _STEPS,
     "ITERATIONS": _STEPS,
     "NUM_ITERATIONS": _STEPS,
-    "LEARNING_RATE": _RATE,
     "INITIAL_LEARNING_RATE": _RATE,
     "INIT_LR": _RATE,
     "BASE_LR": _RATE,
-    "IMAGE_SIZE": _SIZE,
     "IMG_SIZE": _SIZE,
     "IMGSZ": _SIZE,
     "INPUT_SIZE": _SIZE,

@@ -6,6 +6,7 @@ Nothing else in this package reads a setting from os.environ.
 errors. `.env.example` and docs/settings.md are generated from this module (`python -m tfod_train.settings`).
 """
 
+import math
 import os
 import re
 from enum import Enum
@@ -96,8 +97,25 @@ class Settings(BaseModel):
         None, ge=1, description="images per step on each device; set this or `BATCH_SIZE`"
     )
     num_steps: Optional[int] = Field(None, ge=1, description="optimizer steps in all; default from the config")
+    learning_rate: Optional[float] = Field(
+        None,
+        gt=0,
+        description="the base rate of the config's schedule, the rest of which keeps its proportion to it; default "
+        "from the config",
+    )
     learning_rate_scaling: LearningRateScaling = Field(
         LearningRateScaling.none, description="`none`, `linear`, `sqrt`: the rate against the config's own batch size"
+    )
+    image_size: Optional[str] = Field(
+        None,
+        description="the model's input in px: `320` for both sides, or `WIDTHxHEIGHT`; with "
+        "`keep_aspect_ratio_resizer` the shorter side, or `600x1024` with the limit of the longer one; default "
+        "from the config",
+    )
+    config_override: Optional[str] = Field(
+        None,
+        description="a part of a pipeline config, for example `train_config { num_steps: 900 }`, merged into the "
+        "config: single fields are replaced, lists grow",
     )
     use_moving_average: Optional[bool] = Field(
         None, description="`0` or `1` overrides the config, for training and its evaluations, and for an export"
@@ -178,6 +196,19 @@ class Settings(BaseModel):
     @validator("*", pre=True)
     def _strip(cls, value):
         return value.strip() if isinstance(value, str) else value
+
+    @validator("learning_rate")
+    def _finite(cls, value):
+        if value is not None and not math.isfinite(value):
+            raise ValueError("is a number above 0, for example 0.004")
+        return value
+
+    @validator("image_size")
+    def _size(cls, value):
+        match = re.match(r"(\d{1,6})(?:x(\d{1,6}))?$", value.lower()) if value else None
+        if value and not (match and all(32 <= int(side) <= 8192 for side in match.groups() if side)):
+            raise ValueError("is a side in px from 32 to 8192, or WIDTHxHEIGHT, for example 320 or 640x480")
+        return value.lower() if value else value
 
     @validator("cuda_visible_devices")
     def _gpu_list(cls, value):
@@ -291,10 +322,14 @@ def _explain(error, given):
         return f"{name}={value}: choose one of {', '.join(choices)}{hint}"
     if error["type"] == "value_error.number.not_ge":
         return f"{name}={value}: must be {error['ctx']['limit_value']} or more."
+    if error["type"] == "value_error.number.not_gt":
+        return f"{name}={value}: must be more than {error['ctx']['limit_value']}."
     if error["type"] == "value_error.number.not_le":
         return f"{name}={value}: must be {error['ctx']['limit_value']} or less."
     if error["type"] == "type_error.integer":
         return f"{name}={value}: must be a whole number."
+    if error["type"] == "type_error.float":
+        return f"{name}={value}: must be a number."
     if error["type"] == "type_error.bool":
         return f"{name}={value}: must be 0 or 1."
     return f"{name}={value}: {error['msg']}."
@@ -305,6 +340,12 @@ def _contradictions(given):
     for one, other in (("BATCH_SIZE", "BATCH_SIZE_PER_GPU"), ("CHECKPOINT_EVERY_STEPS", "CHECKPOINT_EVERY_SECS")):
         if one in given and other in given:
             errors.append(f"{one} and {other} are both set: set one of them.")
+    scaling = given.get("LEARNING_RATE_SCALING", "").strip()
+    if "LEARNING_RATE" in given and scaling not in ("", LearningRateScaling.none.value):
+        errors.append(
+            f"LEARNING_RATE={given['LEARNING_RATE']} with LEARNING_RATE_SCALING={scaling}: the one says the rate, the "
+            "other makes it of the config's; set one of them."
+        )
     errors += _meaningless(given)
     if "SEED" in given and given.get("PS_TASKS", "").strip().lstrip("0").isdigit():
         errors.append(

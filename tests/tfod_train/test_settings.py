@@ -95,6 +95,22 @@ def test_a_name_of_another_tool_is_answered_with_ours():
         ),
         ({"SEED": "2147483648"}, "SEED=2147483648: must be 2147483647 or less."),
         (
+            {"LEARNING_RATE": "0.1", "LEARNING_RATE_SCALING": "linear"},
+            "LEARNING_RATE=0.1 with LEARNING_RATE_SCALING=linear: the one says the rate, the other makes it of the "
+            "config's; set one of them.",
+        ),
+        ({"LEARNING_RATE": "0"}, "LEARNING_RATE=0: must be more than 0."),
+        ({"LEARNING_RATE": "1e-3x"}, "LEARNING_RATE=1e-3x: must be a number."),
+        ({"LEARNING_RATE": "inf"}, "LEARNING_RATE=inf: is a number above 0, for example 0.004."),
+        (
+            {"IMAGE_SIZE": "320x"},
+            "IMAGE_SIZE=320x: is a side in px from 32 to 8192, or WIDTHxHEIGHT, for example 320 or 640x480.",
+        ),
+        (
+            {"IMAGE_SIZE": "16"},
+            "IMAGE_SIZE=16: is a side in px from 32 to 8192, or WIDTHxHEIGHT, for example 320 or 640x480.",
+        ),
+        (
             {"TFOD_IMAGE_ID": "tfod-train"},
             "TFOD_IMAGE_ID=tfod-train: is no image's id as Docker writes it (sha256:...); "
             "`make` sets it, so leave it out.",

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Tuple
 
 from common.errors import SETTINGS_REFUSED, Refused
 from common.json_files import read_json
-from tfod_train.config import pipeline
+from tfod_train.config import pipeline, text_proto
 from tfod_train.process.console import Console
 from tfod_train.run.run_dir import MANIFEST
 from tfod_train.settings import Settings
@@ -41,7 +41,7 @@ def _flat(value, prefix=""):
     """Texts of all leaves of a JSON value by dotted name; the effective config by the path of each field."""
     if prefix == "config":
         config = pipeline.from_lines(value)
-        return {"config": str(value)} if config is None else pipeline.values(config, "config.")
+        return {"config": str(value)} if config is None else text_proto.values(config, "config.")
     if isinstance(value, dict):
         items = [(str(key), one) for key, one in value.items()]
     elif isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value):

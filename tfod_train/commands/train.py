@@ -10,7 +10,7 @@ from common.project import PROJECT_DIR
 from common.text import counted
 from tfod_train.checkpoints import model_zoo
 from tfod_train.commands import data
-from tfod_train.config import batch_norm, pipeline
+from tfod_train.config import batch_norm, learning_rates, pipeline
 from tfod_train.preflight import checks
 from tfod_train.process.console import Console
 from tfod_train.report import page
@@ -115,7 +115,7 @@ def _devices_and_batch(run):
         else (f"{counted(devices.count, 'virtual CPU device')}, no GPU")
     )
     held = f"variables on {counted(servers, 'parameter server')}; " if servers else ""
-    rate = pipeline.initial_rate(run.config)
+    rate = learning_rates.initial(run.config)
     learning_rate = f"; learning rate {rate:.4g}" if rate else ""
     average = "on" if run.config.train_config.optimizer.use_moving_average else "off"
     return f"{where}; {held}{pipeline.batch_line(run.config, devices)}{learning_rate}; moving average {average}."

@@ -8,8 +8,7 @@ import copy
 import glob
 import math
 import os
-import re
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional
 
 from google.protobuf import text_format
 from object_detection.protos import input_reader_pb2, pipeline_pb2
@@ -18,8 +17,9 @@ from common.errors import SETTINGS_REFUSED, Refused
 from common.project import PROJECT_DIR
 from common.text import counted, nearest
 from tfod_train.checkpoints import model_zoo
-from tfod_train.config import determinism, input_buffers
+from tfod_train.config import determinism, image_size, input_buffers, learning_rates, text_proto
 from tfod_train.config.dataset import Dataset
+from tfod_train.config.override import Override
 from tfod_train.devices.devices import Devices
 from tfod_train.settings import Settings
 from tfod_train.trainer import TRAINERS
@@ -72,13 +72,12 @@ def parse(path: str) -> Any:
     Raises:
         Refused: the file cannot be parsed; the sentence holds line, column and field.
     """
-    config = pipeline_pb2.TrainEvalPipelineConfig()
     try:
         with open(path) as source:
-            text_format.Merge(source.read(), config)
-    except (text_format.ParseError, UnicodeDecodeError) as error:
-        what, do = _where_it_fails(str(error))
-        raise Refused(f"{path} is not a pipeline config: {what}.", do) from error
+            text = source.read()
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path} is not a pipeline config: {error}.", "Name a text file as those in configs/.") from error
+    config = text_proto.read(text, path)
     if not config.model.WhichOneof("model"):
         raise Refused(f"{path} names no model.", "A pipeline config has model, train_config and input readers.")
     return config
@@ -94,46 +93,6 @@ def from_lines(lines: Any) -> Any:
         return text_format.Parse(text, pipeline_pb2.TrainEvalPipelineConfig(), allow_unknown_field=True)
     except text_format.ParseError:
         return None
-
-
-def values(message: Any, prefix: str = "") -> Dict[str, str]:
-    """Texts of all fields that are set, by dotted path; the n-th of the messages of one name is name[n], from 1 on."""
-    found: Dict[str, str] = {}
-    for field, value in message.ListFields():
-        name = prefix + field.name
-        many = field.label == field.LABEL_REPEATED
-        if field.message_type is None:
-            found[name] = ", ".join(_text(field, one) for one in (value if many else [value]))
-            continue
-        for number, one in enumerate(value if many else [value]):
-            found.update(values(one, f"{name}[{number}]." if number else name + "."))
-    return found
-
-
-def _text(field, value):
-    """A value as a text proto has it."""
-    if field.enum_type is not None:
-        return field.enum_type.values_by_number[value].name
-    if field.type == field.TYPE_STRING:
-        return f'"{value}"'
-    if field.type == field.TYPE_BOOL:
-        return "true" if value else "false"
-    return f"{value:.8g}" if isinstance(value, float) else str(value)
-
-
-def _where_it_fails(error):
-    """(what is wrong and where, what to do) for protobuf's `3:5 : Message type "..." has no field named "..."`."""
-    where = re.match(r"(\d+):(\d+) : ", error)
-    if not where:
-        return " ".join(error.split()).rstrip("."), "Name a text file as those in configs/."
-    what = f"line {where.group(1)}, column {where.group(2)}: {error[where.end() :].rstrip('.')}"
-    field = re.search(r'Message type "([\w.]+)" has no field named "(\w+)"', error)
-    if field:
-        known = pipeline_pb2.DESCRIPTOR.pool.FindMessageTypeByName(field.group(1)).fields_by_name
-        near = nearest(field.group(2), known)
-        if near:
-            return what, f"Did you mean {near}? Correct it there."
-    return what, "Correct it there."
 
 
 class Wanted(NamedTuple):
@@ -160,12 +119,16 @@ def effective(
     Raises:
         Refused: with exit code 2, when a batch does not divide or the resizer cannot batch.
     """
-    _refuse_other_records(config, dataset)
     config, wanted = copy.deepcopy(config), Wanted(settings, dataset, devices, ram)
     changes: List[str] = []
+    override = Override(settings.config_override)
+    override.merge(config, changes)
+    _refuse_other_records(config, dataset)
     for use in (
         _use_dataset,
+        _use_image_size,
         _use_batch_size,
+        _use_learning_rate,
         _use_steps,
         _use_moving_average,
         _use_fine_tune_checkpoint,
@@ -174,6 +137,7 @@ def effective(
         _clear_sync_replicas,
     ):
         use(config, wanted, changes)
+    override.refuse_undone(config)
     _refuse_unbatchable_shapes(config, devices)
     _refuse_quantised_replicas(config, wanted)
     return Effective(config, changes)
@@ -341,40 +305,22 @@ def _use_batch_size(config, wanted, changes):
     if scaling != "none" and batch != own:
         ratio = float(batch) / own
         factor = ratio if scaling == "linear" else math.sqrt(ratio)
-        _scale_rates(config, factor)
+        learning_rates.scale(config, factor)
         changes.append(f"learning rate x {factor:.4g} (LEARNING_RATE_SCALING={scaling}, batch {batch} against {own})")
 
 
-def learning_rate(config: Any) -> Any:
-    """The message of the learning-rate schedule in use, or None where the optimizer sets none."""
-    optimizer = config.train_config.optimizer
-    kind = optimizer.WhichOneof("optimizer")
-    if kind is None:
-        return None
-    rate = getattr(optimizer, kind).learning_rate
-    schedule = rate.WhichOneof("learning_rate")
-    return getattr(rate, schedule) if schedule else None
+def _use_image_size(config, wanted, changes):
+    if wanted.settings.image_size:
+        image_size.use(
+            model_of(config).image_resizer,
+            wanted.settings.image_size,
+            lambda message, field, value: _set(message, field, value, changes, "IMAGE_SIZE"),
+        )
 
 
-def initial_rate(config: Any) -> Optional[float]:
-    """The schedule's base rate, for the first log lines; None where there is no schedule."""
-    schedule = learning_rate(config)
-    for field in ("learning_rate_base", "initial_learning_rate", "learning_rate"):
-        if hasattr(schedule, field):
-            return getattr(schedule, field)
-    return None
-
-
-def _scale_rates(config, factor):
-    schedule = learning_rate(config)
-    if schedule is None:
-        return
-    for field in schedule.DESCRIPTOR.fields:
-        if field.name == "schedule":
-            for step in schedule.schedule:
-                step.learning_rate *= factor
-        elif "learning_rate" in field.name:
-            setattr(schedule, field.name, getattr(schedule, field.name) * factor)
+def _use_learning_rate(config, wanted, changes):
+    if wanted.settings.learning_rate is not None:
+        learning_rates.use(config, wanted.settings.learning_rate, changes)
 
 
 def _use_steps(config, wanted, changes):
@@ -386,7 +332,7 @@ def _use_steps(config, wanted, changes):
     if not settings.num_steps or settings.num_steps == old:
         return
     _set(train, "num_steps", settings.num_steps, changes, "NUM_STEPS")
-    schedule = learning_rate(config)
+    schedule = learning_rates.schedule(config)
     # A cosine that ends with the run keeps ending with the run: past its end the rate is 0 and nothing is learned.
     if schedule is not None and hasattr(schedule, "total_steps") and schedule.total_steps == old:
         warmup = min(schedule.warmup_steps, schedule.warmup_steps * train.num_steps // old)

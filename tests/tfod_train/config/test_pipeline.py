@@ -10,20 +10,6 @@ from common.errors import Refused
 pytestmark = pytest.mark.usefixtures("protos")
 
 
-@pytest.fixture
-def effective(read_settings, dataset, project_dir):
-    """function(**variables) -> Effective of the mini-pets config on two virtual CPUs."""
-    from tfod_train.config import pipeline
-    from tfod_train.devices import devices
-
-    def make(config="ssd_mobilenet_v1_mini_pets", **environ):
-        settings = read_settings(DEVICE="cpu", **environ)
-        parsed = pipeline.parse(os.path.join(project_dir, "configs", config + ".config"))
-        return pipeline.effective(parsed, settings, dataset, devices.choose(settings, []))
-
-    return make
-
-
 def test_the_dataset_fills_the_config(effective, dataset):
     config = effective().config
     assert config.model.ssd.num_classes == 3
@@ -73,19 +59,19 @@ def test_a_batch_that_does_not_divide_is_refused_with_sizes_that_do(environ, wha
 
 @pytest.mark.parametrize("scaling, rate", [("none", 0.004), ("linear", 0.016), ("sqrt", 0.008)])
 def test_the_learning_rate_scales_against_the_configs_own_batch(scaling, rate, effective):
-    from tfod_train.config import pipeline
+    from tfod_train.config import learning_rates
 
     config = effective(BATCH_SIZE="64", LEARNING_RATE_SCALING=scaling).config
-    assert pipeline.initial_rate(config) == pytest.approx(rate)
-    assert pipeline.learning_rate(config).warmup_learning_rate == pytest.approx(rate / 10)
+    assert learning_rates.initial(config) == pytest.approx(rate)
+    assert learning_rates.schedule(config).warmup_learning_rate == pytest.approx(rate / 10)
 
 
 def test_a_schedule_that_ended_with_the_run_still_does(effective):
-    from tfod_train.config import pipeline
+    from tfod_train.config import learning_rates
 
     shorter, longer = effective(NUM_STEPS="60").config, effective(NUM_STEPS="6000").config
-    assert (pipeline.learning_rate(shorter).total_steps, pipeline.learning_rate(shorter).warmup_steps) == (60, 6)
-    assert (pipeline.learning_rate(longer).total_steps, pipeline.learning_rate(longer).warmup_steps) == (6000, 50)
+    assert (learning_rates.schedule(shorter).total_steps, learning_rates.schedule(shorter).warmup_steps) == (60, 6)
+    assert (learning_rates.schedule(longer).total_steps, learning_rates.schedule(longer).warmup_steps) == (6000, 50)
 
 
 def test_every_change_is_told(effective):

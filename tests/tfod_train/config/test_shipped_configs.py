@@ -55,13 +55,13 @@ class TestEach(object):
         assert deprecated(parse(name)) - READ_ALL_THE_SAME == set()
 
     def test_it_trains_one_image_a_device_or_says_why_not(self, name, dataset, two_cpus, read_settings):
-        from tfod_train.config import pipeline
+        from tfod_train.config import learning_rates, pipeline
 
         described = dataset._replace(
             description=dict(dataset.description, config={"load_instance_masks": True, "mask_type": "PNG_MASKS"})
         )
         made = pipeline.effective(parse(name), read_settings(DEVICE="cpu", BATCH_SIZE="2"), described, two_cpus)
-        assert made.config.train_config.batch_size == 2 and pipeline.initial_rate(made.config) > 0
+        assert made.config.train_config.batch_size == 2 and learning_rates.initial(made.config) > 0
 
     @pytest.mark.long
     def test_its_graph_is_built_with_a_batch_of_its_input(self, name, request, read_settings):
