@@ -52,6 +52,8 @@ def _make_data(settings, console):
 
 def _begin(run):
     """Writes down what the run is."""
+    if run.start_step:
+        _keep_what_it_began_from(run)
     whole = copy.deepcopy(run.config)
     if run.start_step:
         # The run resumes from its own checkpoint; what it began with is not read again.
@@ -60,6 +62,15 @@ def _begin(run):
     run.run_dir.write_config(whole, before=lambda: manifest.start(run))
     # After the manifest: an evaluation beside counts its patience from the step at which that says we began.
     stop_request.withdraw(run.run_dir)
+
+
+def _keep_what_it_began_from(run):
+    """A resumed run's config goes on saying what its first start took, though it would be chosen otherwise today."""
+    before, now = run.run_dir.read_config().train_config, run.config.train_config
+    for field in ("fine_tune_checkpoint", "fine_tune_checkpoint_type", "load_all_detection_checkpoint_vars"):
+        now.ClearField(field)
+        if before.HasField(field):
+            setattr(now, field, getattr(before, field))
 
 
 def _train(run, console):
