@@ -18,6 +18,9 @@ from tfod_train.run import manifest, stop_request
 from tfod_train.settings import Settings
 from tfod_train.trainers.session import STOPPED, TrainingSession
 
+# What counts at a run's first start alone.
+BEGAN_WITH = ("fine_tune_checkpoint", "fine_tune_checkpoint_type", "load_all_detection_checkpoint_vars")
+
 
 def train(settings: Settings, console: Console, arguments: List[str]) -> int:
     """Trains as the settings say; see entrypoint.py.
@@ -38,6 +41,8 @@ def train(settings: Settings, console: Console, arguments: List[str]) -> int:
         return _afterwards(run, console)
     for line in looked.warnings:
         console.say(f"{line.text} {line.do}")
+    if run.start_step:
+        run = _as_it_began(run)
     _say_what_will_happen(run, console)
     _begin(run)
     return _train(run, console) or _afterwards(run, console)
@@ -50,10 +55,18 @@ def _make_data(settings, console):
         model_zoo.ensure(settings.fine_tune_checkpoint, settings.data_dir, console.say)
 
 
+def _as_it_began(run):
+    """A resumed run whose config goes on saying what its first start took, though another would be chosen today."""
+    before, now = run.run_dir.read_config().train_config, run.config.train_config
+    for field in BEGAN_WITH:
+        now.ClearField(field)
+        if before.HasField(field):
+            setattr(now, field, getattr(before, field))
+    return run._replace(changes=[line for line in run.changes if line.partition(":")[0] not in BEGAN_WITH])
+
+
 def _begin(run):
     """Writes down what the run is."""
-    if run.start_step:
-        _keep_what_it_began_from(run)
     whole = copy.deepcopy(run.config)
     if run.start_step:
         # The run resumes from its own checkpoint; what it began with is not read again.
@@ -62,15 +75,6 @@ def _begin(run):
     run.run_dir.write_config(whole, before=lambda: manifest.start(run))
     # After the manifest: an evaluation beside counts its patience from the step at which that says we began.
     stop_request.withdraw(run.run_dir)
-
-
-def _keep_what_it_began_from(run):
-    """A resumed run's config goes on saying what its first start took, though it would be chosen otherwise today."""
-    before, now = run.run_dir.read_config().train_config, run.config.train_config
-    for field in ("fine_tune_checkpoint", "fine_tune_checkpoint_type", "load_all_detection_checkpoint_vars"):
-        now.ClearField(field)
-        if before.HasField(field):
-            setattr(now, field, getattr(before, field))
 
 
 def _train(run, console):

@@ -89,7 +89,7 @@ def classes_of(checkpoint: str) -> Classes:
     """
     folder = os.path.dirname(checkpoint)
     if _is_best(folder):
-        folder = os.path.join(folder, os.pardir)
+        folder = os.path.normpath(os.path.join(folder, os.pardir))
     manifest = read_json(os.path.join(folder, MANIFEST))
     if isinstance(manifest, dict) and "dataset" in manifest:
         ids = _recorded(manifest["dataset"])

@@ -55,17 +55,20 @@ class Model(object):
         return {scope + name: variable for name, variable in self.variables.items()}
 
 
-def restored(checkpoint, checkpoint_type="detection", build=Model):
-    """(what restore_map gives, the sentences) of a watched Model."""
+def restored(checkpoint, checkpoint_type="detection", build=Model, **train):
+    """(what restore_map gives, the sentences) of a watched Model, asked as the API asks, for its default where the
+    config sets no type."""
     import tensorflow.compat.v1 as tf
-    from object_detection.protos import train_pb2
+    from object_detection.protos import pipeline_pb2, train_pb2
 
     from tfod_train.trainers import fine_tune
 
     sentences = []
+    train = train_pb2.TrainConfig(fine_tune_checkpoint=checkpoint, fine_tune_checkpoint_type=checkpoint_type, **train)
+    config = pipeline_pb2.TrainEvalPipelineConfig(train_config=train)
     with tf.Graph().as_default():
-        model = fine_tune.watched(build, train_pb2.TrainConfig(fine_tune_checkpoint=checkpoint), sentences.append)()
-        return model.restore_map(fine_tune_checkpoint_type=checkpoint_type), sentences
+        model = fine_tune.FineTuning(config, sentences.append).watched(build)()
+        return model.restore_map(fine_tune_checkpoint_type=checkpoint_type or "classification"), sentences
 
 
 @pytest.mark.tensorflow
@@ -91,6 +94,23 @@ class TestWatched(object):
         assert refused.value.code == 2
         assert refused.value.what.startswith("Only 0 of the 2 variables that fine_tune_checkpoint_type: detection")
         assert refused.value.do == 'Set fine_tune_checkpoint_type: "classification" in train_config: it finds 2 of 2.'
+
+    @pytest.mark.parametrize(
+        "scope, chosen, other", [("net/", "detection", "classification"), ("", "classification", "detection")]
+    )
+    def test_a_type_that_the_config_leaves_open_is_chosen_by_what_matches(self, scope, chosen, other, tmp_path):
+        checkpoint = save(tmp_path, {scope + "a": [2], scope + "b": [2]})
+        found, sentences = restored(checkpoint, "")
+        assert sorted(found) == [scope + "a", scope + "b"]
+        assert sentences == [
+            f"Fine-tuning: restored 2 of 2 variables from {checkpoint} (fine_tune_checkpoint_type: {chosen}, chosen "
+            f"since 2 of 2 variables match; {other} would find 0)."
+        ]
+
+    def test_from_detection_checkpoint_of_older_configs_leaves_no_type_open(self, tmp_path):
+        with pytest.raises(Refused) as refused:
+            restored(save(tmp_path, {"net/a": [2], "net/b": [2]}), "", from_detection_checkpoint=False)
+        assert refused.value.do == 'Set fine_tune_checkpoint_type: "detection" in train_config: it finds 2 of 2.'
 
     def test_a_checkpoint_of_another_model_is_refused(self, tmp_path):
         with pytest.raises(Refused) as refused:
