@@ -7,7 +7,7 @@ whole checkpoint whatever is killed. What else lies there is left over, and remo
 import contextlib
 import os
 import shutil
-from typing import NamedTuple, Optional
+from typing import Any, Dict, NamedTuple, Optional
 
 from common import files
 from common.errors import PREFLIGHT_FAILED, Refused
@@ -17,7 +17,7 @@ from tfod_train.checkpoints import integrity
 FOLDER = "best"
 DESCRIPTION = "best.json"
 # What it says, and of which type.
-KINDS = {"checkpoint": str, "step": int, "metric": str, "value": (int, float)}
+KINDS: Dict[str, Any] = {"checkpoint": str, "step": int, "metric": str, "value": (int, float)}
 
 
 class Gone(Exception):

@@ -59,7 +59,7 @@ MASK_RCNN_HEADS = (
 
 
 def save_run(folder, shapes, classes):
-    """A run's folder of which best/ holds a checkpoint of random values from 0.5 to 1; returns the checkpoint's path."""
+    """Path of a checkpoint of random values from 0.5 to 1, the best of a run."""
     import tensorflow.compat.v1 as tf
 
     random = np.random.RandomState(7)
@@ -154,7 +154,9 @@ def assert_a_resumed_run_does_not_do_it_again(done, tiny_training, settings, man
     resumed = tiny_training(done.folder, NUM_STEPS="2", **settings)
     assert resumed.code == 0 and "Resuming from step 1" in resumed.console, resumed.console
     assert "Fine-tuning" not in resumed.console and "Kept from the run" not in resumed.console
-    assert "fine_tune" not in resumed.console and "fine_tune" not in " ".join(resumed.manifest()["config_changes"])
+    assert "fine_tune_checkpoint:" not in resumed.console and "fine_tune" not in " ".join(
+        resumed.manifest()["config_changes"]
+    )
     assert resumed.manifest()["fine_tuning"] == manifest["fine_tuning"]
     with open(os.path.join(done.folder, "pipeline.config")) as source:
         assert '  fine_tune_checkpoint_type: "detection"\n' in list(source)
