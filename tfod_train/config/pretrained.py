@@ -90,7 +90,10 @@ def classes_of(checkpoint: str) -> Classes:
     folder = os.path.dirname(checkpoint)
     if _is_best(folder):
         folder = os.path.normpath(os.path.join(folder, os.pardir))
-    manifest = read_json(os.path.join(folder, MANIFEST))
+    try:
+        manifest = read_json(os.path.join(folder, MANIFEST))
+    except OSError as error:
+        return Classes({}, f"{os.path.join(folder, MANIFEST)} cannot be read: {error.strerror}")
     if isinstance(manifest, dict) and "dataset" in manifest:
         ids = _recorded(manifest["dataset"])
         return Classes(ids, "" if ids else f"{os.path.join(folder, MANIFEST)} does not name them one by one")

@@ -164,6 +164,17 @@ def test_a_run_json_that_does_not_name_them_leaves_them_unknown(recorded, folder
     assert classes_of(run) == ({}, f"{run}/run.json does not name them one by one")
 
 
+def test_a_run_json_that_cannot_be_read_leaves_them_unknown_and_a_damaged_one_is_refused(folder):
+    run = folder("model.ckpt-2")
+    (run / "run.json").mkdir()
+    assert classes_of(run) == ({}, f"{run}/run.json cannot be read: Is a directory")
+    (run / "run.json").rmdir()
+    (run / "run.json").write_text("{")
+    with pytest.raises(Refused) as error:
+        classes_of(run)
+    assert error.value.code == 3 and error.value.what == f"{run}/run.json is damaged: it is not valid JSON."
+
+
 def test_a_run_of_the_apis_own_has_the_label_map_of_its_config_unless_it_was_changed_since(folder):
     run = folder("model.ckpt-2")
     assert classes_of(run) == ({}, "neither run.json nor pipeline.config is beside it")
