@@ -1,5 +1,7 @@
 """The outputs of a head's variables follow the classes by name, whatever the head's layout."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,69 @@ def test_a_head_of_other_anchors_or_another_depth_is_left_out(shape, old_shape, 
 def test_ids_that_leave_some_out_keep_their_place(heads):
     head = heads(SSD % "", old={"cat": 1, "horse": 3}, new={"horse": 1}).head("ClassPredictor/biases", [2], [4])
     assert head.outputs.tolist() == [0, 3]
+
+
+CONVOLUTIONS = "conv_hyperparams { regularizer { l2_regularizer {} } initializer { truncated_normal_initializer {} } }"
+SHARED = "weight_shared_convolutional_box_predictor { depth: 8 num_layers_before_predictor: 1 %s use_depthwise: %s }"
+BINS = "rfcn_box_predictor { depth: 8 %s crop_height: 18 crop_width: 18 }"
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    "scenario, predictor, heads_of",
+    [
+        (
+            "tiny_ssd",
+            SHARED % (CONVOLUTIONS, "false"),
+            {"WeightSharedConvolutionalBoxPredictor/ClassPredictor/weights": 1 + 3},
+        ),
+        (
+            "tiny_ssd",
+            SHARED % (CONVOLUTIONS, "true"),
+            {"WeightSharedConvolutionalBoxPredictor/ClassPredictor/pointwise_weights": 1 + 3},
+        ),
+        (
+            "tiny_mask_rcnn",
+            BINS % CONVOLUTIONS,
+            {
+                "SecondStageBoxPredictor/class_predictions/weights": 9 * (1 + 37),
+                "SecondStageBoxPredictor/refined_locations/weights": 9 * 37 * 4,
+            },
+        ),
+    ],
+    ids=["weight-shared", "depthwise", "R-FCN"],
+)
+def test_the_heads_of_the_apis_other_predictors_are_known_by_name(scenario, predictor, heads_of, protos, project_dir):
+    """Those that no tiny training has: each variable with a place for each class, and its biases, no other."""
+    names = variables_of(os.path.join(project_dir, "tests", "end_to_end", "scenarios", scenario), predictor)
+    assert {name: shape[-1] for name, shape in names.items() if len(shape) > 1} == heads_of
+    assert sorted(shape[-1] for shape in names.values()) == sorted(2 * list(heads_of.values()))
+
+
+def variables_of(scenario, predictor):
+    """{name: shape} of the variables with a layout, of a scenario's model with another predictor."""
+    import tensorflow.compat.v1 as tf
+    from google.protobuf import text_format
+    from object_detection.builders import model_builder
+
+    from tests.end_to_end.scenarios import tiny_ssd
+    from tfod_train.config import pipeline
+
+    tiny_ssd.register()
+    config = pipeline.parse(scenario + ".config")
+    one = pipeline.model_of(config)
+    if hasattr(one, "number_of_stages"):
+        one.number_of_stages = 2
+        of = one.second_stage_box_predictor
+    else:
+        one.anchor_generator.ssd_anchor_generator.reduce_boxes_in_lowest_layer = False
+        one.anchor_generator.ssd_anchor_generator.interpolated_scale_aspect_ratio = 0
+        of = one.box_predictor
+    of.Clear()
+    text_format.Merge(predictor, of)
+    with tf.Graph().as_default():
+        model = model_builder.build(config.model, is_training=True)
+        model.provide_groundtruth([tf.constant([[0.0, 0, 1, 1]])], [tf.one_hot([1], one.num_classes)])
+        model.predict(*model.preprocess(tf.zeros([1, 96, 96, 3])))
+        variables = {variable.op.name: variable.shape.as_list() for variable in tf.global_variables()}
+    return {name: shape for name, shape in variables.items() if class_heads.layout(name, config.model)}
