@@ -129,10 +129,11 @@ class Settings(BaseModel):
     )
     fine_tune_checkpoint: Optional[str] = Field(
         None,
-        description="a checkpoint path, a name of the model zoo (`ssd_mobilenet_v1_coco`, "
+        description="a checkpoint's path, a run's folder (its best checkpoint, else its newest), a name of the model "
+        "zoo (`ssd_mobilenet_v1_coco`, "
         "`ssd_mobilenet_v2_coco`, `faster_rcnn_resnet50_coco`, `faster_rcnn_resnet101_coco`, "
         "`ssd_resnet50_v1_fpn_shared_box_predictor_640x640_coco14_sync`; fetched into `DATA_DIR/zoo`), or `none` to "
-        "start from scratch; default from the config",
+        "start from scratch (docs/fine_tuning.md); default from the config",
     )
     plugins: Optional[str] = Field(
         None,

@@ -7,14 +7,17 @@ whole checkpoint whatever is killed. What else lies there is left over, and remo
 import contextlib
 import os
 import shutil
-from typing import NamedTuple, Optional
+from typing import Any, Dict, NamedTuple, Optional
 
 from common import files
+from common.errors import PREFLIGHT_FAILED, Refused
 from common.json_files import read_json, write_json
 from tfod_train.checkpoints import integrity
 
 FOLDER = "best"
 DESCRIPTION = "best.json"
+# What it says, and of which type.
+KINDS: Dict[str, Any] = {"checkpoint": str, "step": int, "metric": str, "value": (int, float)}
 
 
 class Gone(Exception):
@@ -31,11 +34,22 @@ class Kept(NamedTuple):
 
 
 def kept(run_dir: str) -> Optional[Kept]:
-    """The Kept of a run; None where nothing was evaluated, or its files are gone."""
+    """The Kept of a run; None where nothing was evaluated, or its files are gone.
+
+    Raises:
+        Refused: best.json is there and says something else.
+    """
     folder = os.path.join(run_dir, FOLDER)
-    found = read_json(os.path.join(folder, DESCRIPTION))
+    description = os.path.join(folder, DESCRIPTION)
+    found = read_json(description)
     if not found:
         return None
+    if not (isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in KINDS.items())):
+        raise Refused(
+            f"{description} does not say which checkpoint is the best.",
+            "Move it away, or take it from a backup.",
+            PREFLIGHT_FAILED,
+        )
     checkpoint = os.path.join(folder, found["checkpoint"])
     if integrity.problem(checkpoint):
         return None

@@ -18,6 +18,9 @@ from tfod_train.run import manifest, stop_request
 from tfod_train.settings import Settings
 from tfod_train.trainers.session import STOPPED, TrainingSession
 
+# What counts at a run's first start alone.
+BEGAN_WITH = ("fine_tune_checkpoint", "fine_tune_checkpoint_type", "load_all_detection_checkpoint_vars")
+
 
 def train(settings: Settings, console: Console, arguments: List[str]) -> int:
     """Trains as the settings say; see entrypoint.py.
@@ -38,6 +41,8 @@ def train(settings: Settings, console: Console, arguments: List[str]) -> int:
         return _afterwards(run, console)
     for line in looked.warnings:
         console.say(f"{line.text} {line.do}")
+    if run.start_step:
+        run = _as_it_began(run)
     _say_what_will_happen(run, console)
     _begin(run)
     return _train(run, console) or _afterwards(run, console)
@@ -48,6 +53,16 @@ def _make_data(settings, console):
     data.ensure(settings, console)
     if settings.fine_tune_checkpoint:
         model_zoo.ensure(settings.fine_tune_checkpoint, settings.data_dir, console.say)
+
+
+def _as_it_began(run):
+    """A resumed run whose config goes on saying what its first start took, though another would be chosen today."""
+    before, now = run.run_dir.read_config().train_config, run.config.train_config
+    for field in BEGAN_WITH:
+        now.ClearField(field)
+        if before.HasField(field):
+            setattr(now, field, getattr(before, field))
+    return run._replace(changes=[line for line in run.changes if line.partition(":")[0] not in BEGAN_WITH])
 
 
 def _begin(run):

@@ -8,8 +8,8 @@ from tfod_train.config import text_proto
 
 NAME = "CONFIG_OVERRIDE"
 LINES_SHOWN = 8
-# Which records these mean is seen to where records are chosen; the same may be written in several ways.
-_PATHS = ("input_path", "label_map_path")
+# Which files these mean is seen to where they are chosen, and said there; the same may be written in several ways.
+_PATHS = ("input_path", "label_map_path", "fine_tune_checkpoint")
 
 
 class Override(object):

@@ -17,7 +17,7 @@ from common.errors import SETTINGS_REFUSED, Refused
 from common.project import PROJECT_DIR
 from common.text import counted, nearest
 from tfod_train.checkpoints import model_zoo
-from tfod_train.config import determinism, image_size, input_buffers, learning_rates, text_proto
+from tfod_train.config import determinism, image_size, input_buffers, learning_rates, pretrained, text_proto
 from tfod_train.config.dataset import Dataset
 from tfod_train.config.override import Override
 from tfod_train.devices.devices import Devices
@@ -366,13 +366,18 @@ def _use_fine_tune_checkpoint(config, wanted, changes):
             )
             _use_zoo_type(train, changes)
             return
-        path = "" if settings.fine_tune_checkpoint == "none" else settings.fine_tune_checkpoint
-        _set(train, "fine_tune_checkpoint", path, changes, "FINE_TUNE_CHECKPOINT")
-    if train.fine_tune_checkpoint and not os.path.exists(train.fine_tune_checkpoint + ".index"):
+    asked = settings.fine_tune_checkpoint or train.fine_tune_checkpoint
+    located = pretrained.locate("" if settings.fine_tune_checkpoint == "none" else asked)
+    why = f"{asked}: {located.how}" if located.how else "FINE_TUNE_CHECKPOINT"
+    _set(train, "fine_tune_checkpoint", located.checkpoint, changes, why)
+    if not train.fine_tune_checkpoint:
+        return
+    if not os.path.exists(train.fine_tune_checkpoint + ".index"):
         raise Refused(
             f"fine_tune_checkpoint {train.fine_tune_checkpoint} is not there (no .index file of that name).",
             _where_else(train.fine_tune_checkpoint),
         )
+    pretrained.keep_head(train, lambda message, field, value, why: _set(message, field, value, changes, why))
 
 
 def _where_else(path):
@@ -383,8 +388,8 @@ def _where_else(path):
         return f"Did you mean {near} of the model zoo?"
     short = ", ".join(name for name in model_zoo.names() if name not in model_zoo.ZOO)
     return (
-        f"Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, to a name of the model zoo ({short}), "
-        "or to none."
+        "Set FINE_TUNE_CHECKPOINT to a checkpoint's path without .index, to a run's folder, to a name of the model zoo "
+        f"({short}), or to none."
     )
 
 

@@ -13,7 +13,7 @@ from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 from common.text import counted
 from tfod_train.checkpoints import integrity, model_zoo
 from tfod_train.config import dataset as datasets
-from tfod_train.config import pipeline
+from tfod_train.config import pipeline, pretrained
 from tfod_train.devices import devices as device_choice
 from tfod_train.devices import gpus, memory_limit
 from tfod_train.devices.devices import Devices
@@ -292,7 +292,7 @@ def _with_config(plan, lines, settings):
     config, changes = effective
     lines += _boxes(config, plan.dataset)
     run_dir = RunDir.of(settings)
-    _collect(lines, "fine-tuning", lambda: (_fine_tuning(config), None))
+    _collect(lines, "fine-tuning", lambda: (_fine_tuning(config, run_dir), None))
     _collect(lines, "RUN_DIR", lambda: (_run_dir(run_dir, path, config, settings), None))
     lines.append(disk(run_dir, config, settings))
     return plan._replace(config_path=path, config=config, changes=changes, run_dir=run_dir)
@@ -312,7 +312,7 @@ def _boxes(config, dataset):
     return found or [Line("boxes", OK, "No class of many boxes without an anchor, no image of too many boxes.")]
 
 
-def _fine_tuning(config):
+def _fine_tuning(config, run_dir):
     checkpoint = config.train_config.fine_tune_checkpoint
     if not checkpoint:
         return Line("fine-tuning", OK, "From scratch: no fine_tune_checkpoint.")
@@ -322,6 +322,7 @@ def _fine_tuning(config):
         return Line(
             "fine-tuning", OK, f"{awaited} of the model zoo is not there yet; training downloads it first ({size} MB)."
         )
+    pretrained.refuse_own(checkpoint, run_dir.path)
     problem = integrity.problem(checkpoint, values=True)
     if problem:
         return Line(

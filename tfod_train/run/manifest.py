@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from google.protobuf import text_format
 
@@ -17,6 +17,7 @@ from common.project import PROJECT_DIR
 from object_detection_patches import source, tree
 from object_detection_patches.patches import PATCHES
 from tfod_train import __version__
+from tfod_train.config import pretrained
 from tfod_train.devices import gpus
 from tfod_train.run.context import Run
 from tfod_train.run.run_dir import RunDir
@@ -27,6 +28,7 @@ BUILD = "build.json"  # beside the code in an image: what it was built from
 def start(run: Run) -> None:
     """Writes run.json as a run starts; what it held of earlier starts in this RUN_DIR goes to `earlier`."""
     settings, devices, path = run.settings, run.devices, run.run_dir.manifest
+    before = read_json(path)
     write_json(
         path,
         {
@@ -43,12 +45,32 @@ def start(run: Run) -> None:
             "image_id": settings.tfod_image_id,
             "host": {"machine": platform.platform(), "cpus": os.cpu_count(), "container": gpus.in_container()},
             "command": " ".join(shlex.quote(argument) for argument in sys.argv),
-            "earlier": _earlier(read_json(path)),
+            "fine_tuning": (before or {}).get("fine_tuning") if run.start_step else None,
+            "earlier": _earlier(before),
             "start_step": run.start_step,
             "started": now(),
             "outcome": "running",
         },
     )
+
+
+def fine_tuned(run_dir: RunDir, checkpoint_type: str, changes: List[str], facts: Dict[str, Any]) -> None:
+    """Adds to run.json and to the run's config what its model begins from.
+
+    Args:
+        run_dir: of a run that has begun.
+        checkpoint_type: fine_tune_checkpoint_type that was taken.
+        changes: lines for config_changes.
+        facts: what run.json has as `fine_tuning`.
+    """
+    config, manifest = run_dir.read_config(), run_dir.read_manifest()
+    config.train_config.fine_tune_checkpoint_type = checkpoint_type
+    manifest.update(
+        config=text_format.MessageToString(config).splitlines(),
+        config_changes=manifest["config_changes"] + changes,
+        fine_tuning=facts,
+    )
+    run_dir.write_config(config, before=lambda: write_json(run_dir.manifest, manifest))
 
 
 def finish(run_dir: RunDir, outcome: str, step: Optional[int], exit_code: int) -> None:
@@ -114,8 +136,17 @@ def _dataset(dataset):
         "name": dataset.name,
         "folder": dataset.folder,
         "classes": list(dataset.classes),
+        "class_ids": _class_ids(dataset),
         "shards": {name: split["shards"] for name, split in splits.items()},
     }
+
+
+def _class_ids(dataset):
+    """{name: id}: the label map may be another by the time somebody fine-tunes this run's model."""
+    try:
+        return pretrained.class_ids(dataset.label_map)
+    except (OSError, ValueError):
+        return None
 
 
 def _driver_and_names():

@@ -14,15 +14,15 @@ from common import files
 from common.errors import PREFLIGHT_FAILED, Refused
 from common.json_files import read_json
 from tfod_train.checkpoints import find, integrity, retention
-from tfod_train.config import dataset, pipeline
+from tfod_train.config import dataset, pipeline, pretrained
 from tfod_train.run import resume_check
 from tfod_train.run.evaluations import EvaluationDir
 from tfod_train.settings import Settings
 
-CONFIG = "pipeline.config"
+CONFIG = pretrained.CONFIG
 LOG = "train.log"
 METRICS = "metrics.jsonl"
-MANIFEST = "run.json"
+MANIFEST = pretrained.MANIFEST
 REPORT = "report.html"
 STOP_REQUEST = "stop_early.json"
 LOCK = ".lock"

@@ -26,9 +26,10 @@ def train(parts: Parts) -> None:
     session_options = session_config(run.devices)
     next_example = functools.partial(_next_example, run.config.train_input_reader)
     build_model = functools.partial(model_builder.build, model_config=run.config.model, is_training=True)
+    fine_tuning = fine_tune.of_run(run, parts.console.say)
     trainer.train(
         create_tensor_dict_fn=seed.seeded(next_example, run.settings.seed),
-        create_model_fn=fine_tune.watched(build_model, run.config.train_config, parts.console.say),
+        create_model_fn=fine_tuning.watched(build_model),
         train_config=run.config.train_config,
         master=servers.connect(session_options),
         task=0,
@@ -41,7 +42,7 @@ def train(parts: Parts) -> None:
         train_dir=run.run_dir.path,
         graph_hook_fn=_graph_rewriter(run.config),
         session_config=session_options,
-        train_fn=lambda train_tensor, **arguments: _run_steps(train_tensor, parts, arguments),
+        train_fn=lambda train_tensor, **arguments: _run_steps(train_tensor, parts, arguments, fine_tuning),
     )
 
 
@@ -67,11 +68,12 @@ def _graph_rewriter(config):
     return graph_rewriter_builder.build(config.graph_rewriter, is_training=True)
 
 
-def _run_steps(train_tensor: Any, parts: Parts, arguments: Dict[str, Any]) -> None:
+def _run_steps(train_tensor: Any, parts: Parts, arguments: Dict[str, Any], fine_tuning: fine_tune.FineTuning) -> None:
     """Runs the steps of the graph that the API built, in place of slim.learning.train.
 
     Args:
         arguments: the keyword arguments meant for slim.learning.train.
+        fine_tuning: how the model begins.
     """
     run, init_fn = parts.run, arguments["init_fn"]
     scaffold = tf.train.Scaffold(
@@ -93,7 +95,7 @@ def _run_steps(train_tensor: Any, parts: Parts, arguments: Dict[str, Any]) -> No
         checkpoint_dir=run.run_dir.path,
         scaffold=scaffold,
         config=arguments["session_config"],
-        hooks=fine_tune.hooks(run.config.train_config) + hooks,
+        hooks=fine_tuning.hooks() + hooks,
         save_checkpoint_secs=None,
         save_summaries_steps=None,
         save_summaries_secs=None,

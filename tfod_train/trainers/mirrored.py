@@ -56,11 +56,8 @@ def train(parts: Parts) -> None:
         parts.console.say(remark)
     strategy = tf.distribute.MirroredStrategy(devices=list(run.devices.names), cross_device_ops=cross_device_ops)
     configs = config_util.create_configs_from_pipeline_proto(run.config)
-    build_model = fine_tune.watched(
-        functools.partial(model_builder.build, model_config=configs["model"]),
-        configs["train_config"],
-        parts.console.say,
-    )
+    fine_tuning = fine_tune.of_run(run, parts.console.say)
+    build_model = fine_tuning.watched(functools.partial(model_builder.build, model_config=configs["model"]))
     model_fn = image_ids.kept(model_lib.create_model_fn(build_model, configs, model_hparams.create_hparams()))
     train_input_fn = inputs.create_train_input_fn(
         configs["train_config"], configs["train_input_config"], configs["model"]
@@ -79,4 +76,4 @@ def train(parts: Parts) -> None:
         checkpoint_hook(run),
         fast_start.CollectsGarbageAgain(),
     ]
-    estimator.train(input_fn, max_steps=run.total_steps, hooks=fine_tune.hooks(run.config.train_config) + hooks)
+    estimator.train(input_fn, max_steps=run.total_steps, hooks=fine_tuning.hooks() + hooks)

@@ -5,7 +5,7 @@ import time
 from typing import Callable, List, NamedTuple
 
 from common.errors import DIVERGED, FAILED, PREFLIGHT_FAILED, STALLED, Refused
-from tfod_train.checkpoints import divergence
+from tfod_train.checkpoints import divergence, integrity
 from tfod_train.devices import devices as device_choice
 from tfod_train.devices.gpu_monitor import GpuWatch
 from tfod_train.observers import StepObserver, Training
@@ -153,7 +153,19 @@ class TrainingSession(object):
             return resource_errors.full_memory(error, self._run.batch_size, self._run.devices)
         if any(words in str(error) for words in ("Nan in summary histogram", "LossTensor is inf or nan")):
             return divergence.refused("a weight or the loss is not finite", self._run.run_dir.path, self._console.say)
-        return resource_errors.gpu_failed(error)
+        return resource_errors.gpu_failed(error) or self._checkpoint_went_away()
+
+    def _checkpoint_went_away(self):
+        """The Refused where a run that is still going on deleted what this one begins from; None elsewhere."""
+        checkpoint = self._run.config.train_config.fine_tune_checkpoint
+        problem = integrity.problem(checkpoint) if checkpoint and not self._speed.step else None
+        if problem is None:
+            return None
+        return Refused(
+            f"fine_tune_checkpoint {checkpoint} went away while the training started: {problem}.",
+            "Run the same command again; where the run it belongs to still goes on, copy the checkpoint first.",
+            PREFLIGHT_FAILED,
+        )
 
     def _say_first_step(self, secs):
         self._console.say(f"First step after {duration(secs)}.")

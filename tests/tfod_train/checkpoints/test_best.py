@@ -28,6 +28,15 @@ def test_what_is_kept_outlives_the_trainings_own(run):
     assert integrity.problem(kept.checkpoint, values=True) is None
 
 
+@pytest.mark.parametrize("text", ["[1]", '{"step": 1}', '{"checkpoint": 1, "step": 1, "metric": "mAP", "value": 1}'])
+def test_a_description_of_something_else_is_refused(text, run):
+    keep(run, 1)
+    (run / "best" / "best.json").write_text(text)
+    with pytest.raises(Refused) as refused:
+        best.kept(str(run))
+    assert refused.value.code == 3 and refused.value.what.endswith("does not say which checkpoint is the best.")
+
+
 def test_a_better_one_takes_its_place(run):
     keep(run, 1)
     keep(run, 10, 0.6)

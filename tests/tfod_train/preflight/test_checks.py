@@ -126,6 +126,20 @@ def test_a_torn_fine_tune_checkpoint_is_refused_before_tensorflow_starts(look, t
     assert "zoo.data-00000-of-00001 has 3 of 16 bytes" in torn.text
 
 
+@pytest.mark.parametrize("folder", ["", "best"])
+def test_a_run_does_not_begin_from_its_own_checkpoints(folder, look, tmp_path, write_checkpoint):
+    run = tmp_path / "run"
+    (run / folder).mkdir(parents=True, exist_ok=True)
+    checkpoint = str(run / folder / "model.ckpt-3")
+    write_checkpoint(checkpoint)
+    refused = line(look(FINE_TUNE_CHECKPOINT=checkpoint), "fine-tuning")
+    assert (refused.level, refused.code) == ("error", 2)
+    assert refused.text.startswith(f"fine_tune_checkpoint {checkpoint} is of RUN_DIR={run} itself: to resume")
+    assert refused.do == ("To resume it leave FINE_TUNE_CHECKPOINT out; for a new run set RUN_DIR to another folder.")
+    other = look(FINE_TUNE_CHECKPOINT=checkpoint, RUN_DIR=str(tmp_path / "other"))
+    assert line(other, "fine-tuning").level == "ok"
+
+
 @pytest.mark.parametrize(
     "size, several, level", [(64 * 2**20, True, "warning"), (64 * 2**20, False, "ok"), (2**31, True, "ok")]
 )

@@ -26,6 +26,28 @@ def test_the_image_is_told_by_its_id_where_that_is_known(start, tmp_path):
     assert start(tmp_path / "other")["image_id"] is None
 
 
+def test_the_manifest_keeps_the_ids_of_the_classes_where_the_label_map_says_them(start, dataset, tmp_path):
+    assert start(tmp_path / "run")["dataset"]["class_ids"] is None
+    items = [f"item {{ id: {number} name: '{name}' }}" for number, name in ((2, "pug"), (5, "Bengal"))]
+    with open(dataset.label_map, "w") as label_map:
+        label_map.write("\n".join(items))
+    assert start(tmp_path / "run")["dataset"]["class_ids"] == {"Bengal": 5, "pug": 2}
+
+
+def test_what_a_run_was_fine_tuned_from_stays_when_it_is_resumed(start, protos, tmp_path):
+    folder = RunDir(str(tmp_path / "run"))
+    written = start(tmp_path / "run")
+    assert written["fine_tuning"] is None
+    (tmp_path / "run" / "pipeline.config").write_text("\n".join(written["config"]))
+    manifest.fine_tuned(folder, "detection", ["fine_tune_checkpoint_type: none -> detection"], {"restored": 3})
+    changed = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert changed["config_changes"] == ["batch_size: 16 -> 8", "fine_tune_checkpoint_type: none -> detection"]
+    assert changed["config"] == (tmp_path / "run" / "pipeline.config").read_text().splitlines()
+    assert folder.read_config().train_config.fine_tune_checkpoint_type == "detection"
+    assert start(tmp_path / "run", start_step=2)["fine_tuning"] == {"restored": 3}
+    assert start(tmp_path / "run")["fine_tuning"] is None
+
+
 def test_the_manifest_says_how_a_run_ended(start, tmp_path):
     start(tmp_path / "run")
     manifest.finish(RunDir(str(tmp_path / "run")), "stopped", 7, 143)

@@ -55,17 +55,22 @@ class Model(object):
         return {scope + name: variable for name, variable in self.variables.items()}
 
 
-def restored(checkpoint, checkpoint_type="detection", build=Model):
-    """(what restore_map gives, the sentences) of a watched Model."""
+def restored(checkpoint, checkpoint_type="detection", build=Model, label_map="", **train):
+    """(what restore_map gives, the sentences) of a watched Model, asked as the API asks, for its default where the
+    config sets no type."""
     import tensorflow.compat.v1 as tf
-    from object_detection.protos import train_pb2
+    from object_detection.protos import pipeline_pb2, train_pb2
 
     from tfod_train.trainers import fine_tune
 
     sentences = []
+    train = train_pb2.TrainConfig(fine_tune_checkpoint=checkpoint, fine_tune_checkpoint_type=checkpoint_type, **train)
+    config = pipeline_pb2.TrainEvalPipelineConfig(train_config=train)
+    config.model.ssd.num_classes = 1
+    config.train_input_reader.label_map_path = str(label_map)
     with tf.Graph().as_default():
-        model = fine_tune.watched(build, train_pb2.TrainConfig(fine_tune_checkpoint=checkpoint), sentences.append)()
-        return model.restore_map(fine_tune_checkpoint_type=checkpoint_type), sentences
+        model = fine_tune.FineTuning(config, sentences.append).watched(build)()
+        return model.restore_map(fine_tune_checkpoint_type=checkpoint_type or "classification"), sentences
 
 
 @pytest.mark.tensorflow
@@ -92,10 +97,58 @@ class TestWatched(object):
         assert refused.value.what.startswith("Only 0 of the 2 variables that fine_tune_checkpoint_type: detection")
         assert refused.value.do == 'Set fine_tune_checkpoint_type: "classification" in train_config: it finds 2 of 2.'
 
+    @pytest.mark.parametrize(
+        "scope, chosen, other", [("net/", "detection", "classification"), ("", "classification", "detection")]
+    )
+    def test_a_type_that_the_config_leaves_open_is_chosen_by_what_matches(self, scope, chosen, other, tmp_path):
+        checkpoint = save(tmp_path, {scope + "a": [2], scope + "b": [2]})
+        found, sentences = restored(checkpoint, "")
+        assert sorted(found) == [scope + "a", scope + "b"]
+        assert sentences == [
+            f"Fine-tuning: restored 2 of 2 variables from {checkpoint} (fine_tune_checkpoint_type: {chosen}, chosen "
+            f"since 2 of 2 variables match; {other} would find 0)."
+        ]
+
+    def test_from_detection_checkpoint_of_older_configs_leaves_no_type_open(self, tmp_path):
+        with pytest.raises(Refused) as refused:
+            restored(save(tmp_path, {"net/a": [2], "net/b": [2]}), "", from_detection_checkpoint=False)
+        assert refused.value.do == 'Set fine_tune_checkpoint_type: "detection" in train_config: it finds 2 of 2.'
+
     def test_a_checkpoint_of_another_model_is_refused(self, tmp_path):
         with pytest.raises(Refused) as refused:
             restored(save(tmp_path, {"other/a": [2]}))
         assert "missing: net/a, net/b" in refused.value.what and "of another model" in refused.value.do
+
+    @pytest.mark.parametrize(
+        "size, said", [(2, "are restored as they are, by number"), (3, "of another size are left out")]
+    )
+    def test_heads_of_classes_that_nobody_knows_are_told(self, size, said, tmp_path):
+        checkpoint = save(tmp_path, {"net/a": [2], "net/ClassPredictor/biases": [size]})
+        found, sentences = restored(checkpoint, build=lambda: Model(["a", "ClassPredictor/biases"]))
+        assert ("net/ClassPredictor/biases" in found) == (size == 2)
+        why = "neither run.json nor pipeline.config is beside it"
+        assert sentences[-1] == f"  The classes of {checkpoint} are not known ({why}): its class heads {said}."
+
+    def test_a_head_of_known_classes_is_not_restored_by_number(self, tmp_path):
+        checkpoint = save(tmp_path, {"net/a": [2], "net/ClassPredictor/biases": [2]})
+        (tmp_path / "pretrained" / "run.json").write_text('{"dataset": {"classes": ["cat"]}}')
+        label_map = tmp_path / "label_map.pbtxt"
+
+        def lines():
+            found, sentences = restored(
+                checkpoint, build=lambda: Model(["a", "ClassPredictor/biases"]), label_map=label_map
+            )
+            assert sorted(found) == ["net/a"]
+            return sentences
+
+        with pytest.raises(Refused) as refused:
+            lines()
+        assert refused.value.code == 3 and refused.value.what.startswith(f"The label map {label_map} cannot be read: ")
+        label_map.write_text("item { id: 1 name: 'dog' }")
+        assert lines()[1:] == ["  Kept from the run: no class. New: dog. Dropped: cat."]
+        (tmp_path / "pretrained" / "run.json").write_text('{"dataset": {"classes": ["cat", "dog", "cow"]}}')
+        shapes = "(shape [2], in the checkpoint [2])"
+        assert lines()[1:] == [f"  Not in the checkpoint: net/ClassPredictor/biases {shapes}."]
 
     @pytest.mark.parametrize("count, refused", [(10, False), (11, True)])
     def test_below_a_tenth_is_refused_and_a_tenth_is_not(self, count, refused, tmp_path):

@@ -2,10 +2,13 @@
 
 import io
 import json
+import os
 import signal
 
 import pytest
 
+from common.errors import Refused
+from tfod_train.checkpoints import integrity
 from tfod_train.process.console import Console
 
 
@@ -61,3 +64,31 @@ def test_one_that_an_observer_ended_is_no_finished_one(ended):
     outcome, written, console = ended(5)
     assert outcome == ("stopped early", 0) and written["outcome"] == "stopped early"
     assert "Stopped early: an observer of its steps asked for it. The same command resumes from here." in console
+
+
+@pytest.mark.usefixtures("protos")
+@pytest.mark.parametrize("deleted, step, raised", [(True, None, Refused), (True, 3, KeyError), (False, None, KeyError)])
+def test_a_checkpoint_that_went_away_before_the_first_step_is_said(
+    deleted, step, raised, planned_run, tmp_path, write_checkpoint
+):
+    from object_detection.protos import pipeline_pb2
+
+    from tfod_train.trainers.session import TrainingSession
+
+    checkpoint = str(tmp_path / "old" / "model.ckpt-2")
+    (tmp_path / "old").mkdir()
+    write_checkpoint(checkpoint)
+    config = pipeline_pb2.TrainEvalPipelineConfig()
+    config.train_config.batch_size = 2
+    config.train_config.fine_tune_checkpoint = checkpoint
+    (tmp_path / "run").mkdir()
+    session = TrainingSession(planned_run(tmp_path / "run", config), Console(io.StringIO()))
+    session._speed.step = step
+    for path in integrity.files_of(checkpoint) if deleted else ():
+        os.unlink(path)
+    with pytest.raises(raised) as ended:
+        session._failed(KeyError("the values"))
+    if raised is Refused:
+        assert ended.value.code == 3 and ended.value.what == (
+            f"fine_tune_checkpoint {checkpoint} went away while the training started: it has no .index file."
+        )
