@@ -1,6 +1,6 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
-.PHONY: help train eval report preflight diff export detect mini-pets pets-tfrecord dataset tensorboard setup
+.PHONY: help train eval config report preflight diff export detect mini-pets pets-tfrecord dataset tensorboard setup
 .PHONY: lint test test-fast test-full test-nightly test-faults test-api test-image smoke lock pin-base sbom clean
 
 PYTHON ?= python3
@@ -14,6 +14,9 @@ train:  ## train, evaluate and show the result: on all GPUs, or on the CPU where
 
 eval:  ## evaluate the checkpoints of a run (RUN_DIR=)
 	@$(LAUNCH) eval
+
+config:  ## write a config that fits the boxes of DATASET= (MODEL=, OUT=FILE)
+	@$(LAUNCH) config $(if $(MODEL),--model "$(MODEL)") $(if $(OUT),--out "$(OUT)")
 
 report:  ## write the page that tells a run, report.html, anew (RUN_DIR=)
 	@$(LAUNCH) report

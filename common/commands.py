@@ -44,6 +44,13 @@ COMMANDS: Dict[str, Command] = {
         devices=True,
         writes=RUNS,
     ),
+    "config": Command(
+        "write a pipeline config that fits a dataset: [--model NAME] [--out FILE]",
+        "tfod_train.commands.config:make",
+        options=True,
+        writes=DATA,
+        has_out=True,
+    ),
     "report": Command(
         "show a run on one page, report.html, without TensorFlow", "tfod_train.commands.report:report", writes=RUNS
     ),

@@ -22,7 +22,7 @@ LAYERS: Tuple[Dict[str, float], ...] = (
     {"commands": 3.6},
     {"trainers": 0.8, "evaluation": 3.6, "export": 3.6, "report": 3.6, "preflight": 6.0},
     {"hooks": 0.8},
-    {"observers": 0.8},
+    {"observers": 0.8, "fitted_config": 6.0},
     {"process": 1.6, "run": 4.8},
     {"launcher": 0.4, "config": 3.9},
     {"devices": 0.7, "settings": 2.4, "checkpoints": 3.9, "object_detection_patches": 5.9},

@@ -168,6 +168,20 @@ def dataset(arguments: List[str], environ: Mapping[str, str]) -> int:
     return in_environment(environ, ["entrypoint.py"] + words)
 
 
+def config(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Writes a config for DATASET; the model is by default one for the devices of this machine."""
+    _refuse_names_of_other_tools(environ)
+    environ = dict(environ, PETS_DIR="")
+    if not environ.get("DEVICE"):
+        environ["DEVICE"] = "gpu" if host.count_gpus() else "cpu"
+    place = find_place(environ, gpus=None)
+    say(place.line)
+    if place.kind == "docker":
+        arguments, volumes = where.written(arguments, ROOT, environ.get("DATA_DIR") or "data")
+        return in_container(environ, ["config"] + arguments, volumes)
+    return in_environment(environ, ["entrypoint.py", "config"] + arguments)
+
+
 def pets_dir(environ: Mapping[str, str]) -> Optional[str]:
     """The absolute folder that PETS_DIR names, None when it is not set. Raises LaunchError: it is no folder."""
     value = environ.get("PETS_DIR")
@@ -257,6 +271,7 @@ OWN: Dict[str, Tuple[Callable[[List[str], Mapping[str, str]], int], str]] = {
     "setup": (setup, "prepare the place to run in; --tests: the virtual environment that the tests use"),
     "detect": (detect, COMMANDS["detect"].text),
     "diff": (diff, COMMANDS["diff"].text),
+    "config": (config, COMMANDS["config"].text),
     "dataset": (dataset, "convert your own images into data/NAME: --source DIR [--format NAME] [--out DIR]"),
     "data": (data, "prepare the dataset mini-pets or pets (PETS_DIR: a folder with the images)"),
     "tensorboard": (tensorboard, "show the curves of runs/ on 127.0.0.1:6006"),

@@ -221,6 +221,28 @@ def converted(source: str, out: str, data_dir: str) -> Tuple[List[str], List[str
     return ["--source", source, "--out", out], [word for volume in volumes for word in ("--volume", volume)]
 
 
+def written(arguments: Sequence[str], root: str, data_dir: str) -> Tuple[List[str], List[str]]:
+    """Arguments whose --out, a file, is what it is in a container, and the options that show it the file's folder.
+
+    Args:
+        arguments: as the user wrote them.
+        root: the folder that relative paths start from, with runs/ in it.
+        data_dir: the folder that is the container's /data.
+    """
+    words, volumes = list(arguments), []
+    for place in (number + 1 for number, word in enumerate(words[:-1]) if word == "--out"):
+        path = os.path.abspath(os.path.join(root, os.path.expanduser(words[place])))
+        for mounted_at, folder in (("/data", os.path.join(root, data_dir)), ("/runs", os.path.join(root, "runs"))):
+            inside = os.path.relpath(path, os.path.abspath(folder))
+            if not inside.startswith(os.pardir):
+                words[place] = os.path.join(mounted_at, inside)
+                break
+        else:
+            words[place] = path
+            volumes = ["--volume", f"{os.path.dirname(path)}:{os.path.dirname(path)}"]
+    return words, volumes
+
+
 def shown(arguments: Sequence[str], root: str) -> Tuple[List[str], List[str]]:
     """Arguments with absolute paths for what is there, and the options that show a container the same, read-only.
 

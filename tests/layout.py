@@ -17,7 +17,7 @@ FLOORS = (
     ("tfod_train.commands",),
     ("tfod_train.trainers",),
     ("tfod_train.hooks", "tfod_train.evaluation", "tfod_train.export", "tfod_train.report", "tfod_train.preflight"),
-    ("tfod_train.observers",),
+    ("tfod_train.observers", "tfod_train.fitted_config"),
     ("tfod_train.run",),
     ("tfod_train.config", "tfod_train.process"),
     ("tfod_train.devices", "tfod_train.checkpoints"),

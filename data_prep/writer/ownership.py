@@ -37,7 +37,8 @@ def refuse_foreign(folder: str, beside: Iterable[str] = BESIDE) -> None:
         folder: it is there.
         beside: names that are left alone, whosever they are.
     """
-    ownership.refuse_foreign(folder, ours(folder) | set(beside) | _unfinished(folder))
+    configs = {name for name in os.listdir(folder) if name.endswith(".config")}  # of make config, or of the user's own
+    ownership.refuse_foreign(folder, ours(folder) | set(beside) | configs | _unfinished(folder))
 
 
 def claim(folder: str, names: Iterable[str]) -> None:

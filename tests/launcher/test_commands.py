@@ -404,6 +404,6 @@ def test_a_name_of_another_tool_in_the_file_env_is_refused_with_ours(machine):
     done = machine.run("train", EPOCHS="3")
     assert done.returncode == 2
     assert "EPOCHS=3: there is no such setting; set NUM_STEPS: epochs times images" in done.err
-    assert "LR=0.1: there is no such setting; the rate stands in the pipeline config" in done.err
+    assert "LR=0.1: there is no such setting; set LEARNING_RATE." in done.err
     (machine.root / ".env").unlink()
     assert machine.run("train", LR="0.1").returncode == 0

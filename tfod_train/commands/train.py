@@ -5,6 +5,7 @@ import os
 import sys
 from typing import List
 
+from common import files
 from common.errors import refuse_arguments
 from common.project import PROJECT_DIR
 from common.text import counted
@@ -43,8 +44,10 @@ def train(settings: Settings, console: Console, arguments: List[str]) -> int:
         console.say(f"{line.text} {line.do}")
     if run.start_step:
         run = _as_it_began(run)
+    if looked.source and looked.source.how:
+        console.say(looked.source.how)
     _say_what_will_happen(run, console)
-    _begin(run)
+    _begin(run, looked.source.text if looked.source else None)
     return _train(run, console) or _afterwards(run, console)
 
 
@@ -65,16 +68,22 @@ def _as_it_began(run):
     return run._replace(changes=[line for line in run.changes if line.partition(":")[0] not in BEGAN_WITH])
 
 
-def _begin(run):
-    """Writes down what the run is."""
+def _begin(run, config_text):
+    """Writes down what the run is, and the config that was written for it."""
     whole = copy.deepcopy(run.config)
     if run.start_step:
         # The run resumes from its own checkpoint; what it began with is not read again.
         run.config.train_config.ClearField("fine_tune_checkpoint")
     # run.json first: files of a run's names without it are somebody else's.
-    run.run_dir.write_config(whole, before=lambda: manifest.start(run))
+    run.run_dir.write_config(whole, before=lambda: _start(run, config_text))
     # After the manifest: an evaluation beside counts its patience from the step at which that says we began.
     stop_request.withdraw(run.run_dir)
+
+
+def _start(run, config_text):
+    manifest.start(run)
+    if config_text:
+        files.write(run.config_path, config_text.encode("utf-8"))
 
 
 def _train(run, console):

@@ -48,7 +48,7 @@ def find(settings: Settings, dataset_name: str) -> str:
     Raises:
         Refused: no such file, or no config is known for the dataset.
     """
-    named = settings.pipeline_config or DEFAULT_CONFIGS.get((dataset_name, settings.device.value))
+    named = settings.pipeline_config or default(settings, dataset_name)
     if named is None:
         raise Refused(
             f"There is no default config for the dataset {dataset_name}.",
@@ -66,6 +66,11 @@ def find(settings: Settings, dataset_name: str) -> str:
     )
 
 
+def default(settings: Settings, dataset_name: str) -> Optional[str]:
+    """The config that a dataset is trained with where none is named; None for a dataset of the user's own."""
+    return DEFAULT_CONFIGS.get((dataset_name, settings.device.value))
+
+
 def parse(path: str) -> Any:
     """TrainEvalPipelineConfig from a text proto file.
 
@@ -77,6 +82,11 @@ def parse(path: str) -> Any:
             text = source.read()
     except UnicodeDecodeError as error:
         raise Refused(f"{path} is not a pipeline config: {error}.", "Name a text file as those in configs/.") from error
+    return of_text(text, path)
+
+
+def of_text(text: str, path: str) -> Any:
+    """TrainEvalPipelineConfig of a file's text; as parse."""
     config = text_proto.read(text, path)
     if not config.model.WhichOneof("model"):
         raise Refused(f"{path} names no model.", "A pipeline config has model, train_config and input readers.")

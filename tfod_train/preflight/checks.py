@@ -17,6 +17,7 @@ from tfod_train.config import pipeline, pretrained
 from tfod_train.devices import devices as device_choice
 from tfod_train.devices import gpus, memory_limit
 from tfod_train.devices.devices import Devices
+from tfod_train.fitted_config import source as sources
 from tfod_train.preflight import boxes, checkpoint_size
 from tfod_train.run import plugins
 from tfod_train.run.context import Run
@@ -50,11 +51,15 @@ class Plan(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All lines, and the plan as far as they let it be made of the settings."""
+    """All lines, and the plan as far as they let it be made of the settings.
+
+    source: where the plan's config comes from, None where that could not be found out.
+    """
 
     settings: Settings
     lines: List[Line]
     plan: Plan
+    source: Optional[sources.Source] = None
 
     def run(self) -> Run:
         """The Run that was planned.
@@ -118,8 +123,10 @@ def look(settings: Settings, host: Optional[gpus.Host] = None, make_data: Option
     if settings.plugins:
         _collect(lines, "plug-ins", lambda: _plugins(settings))
     plan = plan._replace(dataset=_collect(lines, "records", lambda: _records(settings)))
-    plan = _with_config(plan, lines, settings)
-    return Report(settings, lines, plan)
+    found = _source(plan, lines, settings)
+    if found:
+        plan = _with_config(plan, found, lines, settings)
+    return Report(settings, lines, plan, found)
 
 
 def _collect(lines, check, function):
@@ -274,15 +281,30 @@ def _records(settings):
     ), found
 
 
-def _with_config(plan, lines, settings):
+def _source(plan, lines, settings):
+    """The Source of the config; None where there is none, which is a line."""
     try:
-        name = plan.dataset.name if plan.dataset else datasets.locate(settings)[0]
-        path = pipeline.find(settings, name)
-        written = pipeline.parse(path)
+        if plan.dataset:
+            return sources.of(settings, plan.dataset)
+        name = datasets.locate(settings)[0]
+        if settings.pipeline_config or pipeline.default(settings, name):
+            return sources.Source(pipeline.find(settings, name))
+        lines.append(Line("config", OK, "None is named; one that fits is written once the records are there."))
     except Refused as refused:
         if not (plan.dataset is None and any(line.text == refused.what for line in lines)):
             lines.append(Line("config", ERROR, refused.what, refused.do, refused.code))
+    return None
+
+
+def _with_config(plan, found, lines, settings):
+    path = found.path
+    try:
+        written = pipeline.of_text(found.text, path) if found.text else pipeline.parse(path)
+    except Refused as refused:
+        lines.append(Line("config", ERROR, refused.what, refused.do, refused.code))
         return plan
+    if found.how:
+        lines.append(Line("config", OK, found.how))
     if not (plan.devices and plan.dataset):
         lines.append(Line("config", OK, f"{path} parses; the rest was not looked at without devices and records."))
         return plan

@@ -1,0 +1,1 @@
+"""A pipeline config that fits a dataset, with the reason for each choice as a comment beside it."""
