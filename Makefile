@@ -1,6 +1,6 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
-.PHONY: help train eval config report preflight diff export detect mini-pets pets-tfrecord dataset tensorboard setup
+.PHONY: help train eval config report preflight diff export detect mini-pets pets-tfrecord dataset adopt tensorboard setup
 .PHONY: lint test test-fast test-full test-nightly test-faults test-api test-image smoke lock pin-base sbom clean
 
 PYTHON ?= python3
@@ -41,6 +41,9 @@ pets-tfrecord:  ## make TFRecords of Oxford-IIIT Pet in data/pets: downloaded, o
 
 dataset:  ## convert your own images into data/NAME, whatever format they are in (SOURCE=DIR, FORMAT=, OUT=data/NAME)
 	@$(LAUNCH) dataset --source "$(SOURCE)" $(if $(FORMAT),--format "$(FORMAT)") $(if $(OUT),--out "$(OUT)")
+
+adopt:  ## train on TFRecords that you have (RECORDS='a.record-*' VAL='b.record' LABEL_MAP=x.pbtxt, TEST=, OUT=data/NAME)
+	@$(LAUNCH) adopt --records "$(RECORDS)" --val "$(VAL)" --label-map "$(LABEL_MAP)" $(if $(TEST),--test "$(TEST)") $(if $(OUT),--out "$(OUT)")
 
 tensorboard:  ## show the curves of all runs on http://127.0.0.1:6006
 	@$(LAUNCH) tensorboard

@@ -74,7 +74,7 @@ COMMANDS: Dict[str, Command] = {
         default_out="detections",
     ),
     "data": Command(
-        "make a dataset: mini-pets, pets [--source DIR], or dataset --source DIR --out DIR",
+        "make a dataset: mini-pets, pets [--source DIR], dataset --source DIR --out DIR, or adopt --records FILES ...",
         "tfod_train.commands.data:make",
         writes=DATA,
         has_out=True,

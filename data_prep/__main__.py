@@ -1,4 +1,4 @@
-"""`python -m data_prep mini-pets|check|show` and the formats: the command line of data_prep.
+"""`python -m data_prep mini-pets|adopt|check|show` and the formats: the command line of data_prep.
 
 Exit codes: 0 done, 2 the arguments make no sense, 3 the data, the disk or the network is not as needed, 130
 stopped by Ctrl-C, 141 stopped because what reads the output (as in `| head`) has ended.
@@ -62,9 +62,23 @@ def _parser():
     commands.required = True
 
     cli.add(commands)
+    _add_adopt(commands)
     _add_check(commands)
     _add_show(commands)
     return parser
+
+
+def _add_adopt(commands):
+    adopt = commands.add_parser(
+        "adopt", help="describe TFRecords that you have, so that a training uses them as they are"
+    )
+    files = dict(metavar="PATTERN", nargs="+")
+    adopt.add_argument("--records", required=True, help="the files that train, or patterns in quotes", **files)
+    adopt.add_argument("--val", required=True, help="the files that validate", **files)
+    adopt.add_argument("--test", default=[], help="the files that test, if any", **files)
+    adopt.add_argument("--label-map", required=True, metavar="FILE", help="their classes (pbtxt)")
+    adopt.add_argument("--out", metavar="DIR", help="where dataset.json goes (default: data/, and FOLDER-adopted)")
+    adopt.set_defaults(run=_adopt)
 
 
 def _add_check(commands):
@@ -91,6 +105,12 @@ def _add_show(commands):
     show.add_argument("--count", type=int, default=12, metavar="N", help="images (default: %(default)s)")
     show.add_argument("--label-map", metavar="FILE", help="the classes (default: the dataset folder's)")
     show.set_defaults(run=_show)
+
+
+def _adopt(options):
+    from data_prep.adopt import command
+
+    return command.run(options)
 
 
 def _check(options):

@@ -168,6 +168,34 @@ def dataset(arguments: List[str], environ: Mapping[str, str]) -> int:
     return in_environment(environ, ["entrypoint.py"] + words)
 
 
+def adopt(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Describes records that are there already; a container sees those below the data's folder, as a training does."""
+    parser = argparse.ArgumentParser(prog="make adopt", allow_abbrev=False)
+    for name in ("records", "val", "test", "label-map", "out"):
+        parser.add_argument("--" + name, default="")
+    given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value}
+    for name, variable in (("records", "RECORDS"), ("val", "VAL"), ("label_map", "LABEL_MAP")):
+        if name not in given:
+            raise LaunchError(
+                f"adopt needs {variable}.",
+                "make adopt RECORDS='mine/train.record-*' VAL=mine/val.record LABEL_MAP=mine/label_map.pbtxt",
+                code=2,
+            )
+    environ = dict(environ, PETS_DIR="")
+    place = find_place(environ, gpus=None)
+    say(place.line)
+    paths = {name: os.path.abspath(os.path.join(ROOT, os.path.expanduser(value))) for name, value in given.items()}
+    name = os.path.basename(os.path.dirname(paths["records"])) + "-adopted"
+    data_dir = os.path.abspath(os.path.join(ROOT, environ.get("DATA_DIR") or "data"))
+    paths.setdefault("out", os.path.join(data_dir, name))
+    if place.kind == "docker":
+        paths = {name: where.below_data(path, data_dir) for name, path in paths.items()}
+    words = [word for name in sorted(paths) for word in ("--" + name.replace("_", "-"), paths[name])]
+    if place.kind == "docker":
+        return in_container(environ, ["data", "adopt"] + words)
+    return in_environment(environ, ["entrypoint.py", "data", "adopt"] + words)
+
+
 def config(arguments: List[str], environ: Mapping[str, str]) -> int:
     """Writes a config for DATASET; the model is by default one for the devices of this machine."""
     _refuse_names_of_other_tools(environ)
@@ -271,6 +299,10 @@ OWN: Dict[str, Tuple[Callable[[List[str], Mapping[str, str]], int], str]] = {
     "setup": (setup, "prepare the place to run in; --tests: the virtual environment that the tests use"),
     "detect": (detect, COMMANDS["detect"].text),
     "diff": (diff, COMMANDS["diff"].text),
+    "adopt": (
+        adopt,
+        "describe TFRecords that you have: --records FILES --val FILES --label-map FILE [--test] [--out DIR]",
+    ),
     "config": (config, COMMANDS["config"].text),
     "dataset": (dataset, "convert your own images into data/NAME: --source DIR [--format NAME] [--out DIR]"),
     "data": (data, "prepare the dataset mini-pets or pets (PETS_DIR: a folder with the images)"),

@@ -221,6 +221,22 @@ def converted(source: str, out: str, data_dir: str) -> Tuple[List[str], List[str
     return ["--source", source, "--out", out], [word for volume in volumes for word in ("--volume", volume)]
 
 
+def below_data(path: str, data_dir: str) -> str:
+    """What an absolute path below data_dir is in a container, where that is /data.
+
+    Raises:
+        LaunchError: it lies elsewhere, and no training in a container would see it.
+    """
+    inside = os.path.relpath(path, data_dir)
+    if inside.startswith(os.pardir):
+        raise LaunchError(
+            f"{path} is not below {data_dir}, and a training in a container sees no records elsewhere.",
+            "Move or copy it there, set DATA_DIR to a folder above it, or do without Docker: RUN_IN=venv.",
+            code=2,
+        )
+    return os.path.join("/data", inside)
+
+
 def written(arguments: Sequence[str], root: str, data_dir: str) -> Tuple[List[str], List[str]]:
     """Arguments whose --out, a file, is what it is in a container, and the options that show it the file's folder.
 

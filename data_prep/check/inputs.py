@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 from common.errors import DataError, UsageError
 from common.text import nearest
 from data_prep.tfrecord import label_map
+from data_prep.writer import shards as shard_files
 from data_prep.writer.dataset import DATASET_FILE
 
 _SHARD = re.compile(r"(.*?)-(\d{5,})-of-(\d{5,})$")
@@ -134,11 +135,12 @@ def _described_shards(folder, described):
     shards = []
     for split, content in described["splits"].items():
         named = {shard["file"]: shard for shard in content["shards"]}
-        strangers = set(fnmatch.filter(_listed(folder), content["pattern"])) - set(named)
+        pattern = content.get("pattern")
+        strangers = set(fnmatch.filter(_listed(folder), pattern)) - set(named) if pattern else set()
         shards += [
-            Shard(os.path.join(folder, name), split, named.get(name, {}))
+            Shard(shard_files.path(folder, {"file": name}), split, named.get(name, {}))
             for name in sorted(set(named) | strangers)
-            if os.path.isfile(os.path.join(folder, name))
+            if os.path.isfile(shard_files.path(folder, {"file": name}))
         ]
     return shards
 

@@ -158,7 +158,7 @@ KINDS = collections.OrderedDict(
             "class-id",
             Kind(
                 ERROR,
-                "A class id is outside of 1 to num_classes.",
+                "A class id is outside of 1 to num_classes, or not in the label map.",
                 "Correct the ids, or num_classes and the label map; ids count from 1.",
             ),
         ),
@@ -325,6 +325,10 @@ class Findings:
 
     def count(self, kind: str) -> int:
         return self._counts[kind]
+
+    def first(self, kind: str) -> Place:
+        """Where a kind that was found is first."""
+        return self._places[kind][0]
 
     def full(self, kind: str) -> bool:
         """No more places of this kind are kept, so that finding out one more would be in vain."""

@@ -12,6 +12,7 @@ from common.errors import DataError
 from common.text import counted
 from data_prep.check.problems import ERROR, KINDS, sentence
 from data_prep.tfrecord import codec, example_rules, label_map
+from data_prep.writer import shards
 from data_prep.writer.dataset import DATASET_FILE, FORMAT
 
 
@@ -76,7 +77,7 @@ def _description(dataset_dir, dataset):
     """What dataset.json and the label map say of themselves and of the files' sizes."""
     problems = _label_map_problems(os.path.join(dataset_dir, dataset["label_map"]), dataset)
     for name in ("train", "val"):
-        problems += _split_problems(dataset_dir, name, dataset["splits"][name])
+        problems += _split_problems(dataset_dir, name, dataset)
     return problems
 
 
@@ -87,25 +88,33 @@ def _label_map_problems(path, dataset):
         found = label_map.read(path).names
     except ValueError as reason:
         return [f"The label map {path} cannot be used: {reason}."]
-    if found != dict(enumerate(dataset["classes"], 1)) or len(found) != dataset["num_classes"]:
+    # Ids may leave numbers out where records were adopted; num_classes is the largest.
+    gaps = len(found) != max(found) and not dataset.get("adopted")
+    if (
+        gaps
+        or [found[number] for number in sorted(found)] != dataset["classes"]
+        or max(found) != dataset["num_classes"]
+    ):
         return [f"{path} and the {dataset['num_classes']} classes of {DATASET_FILE} do not agree."]
     return []
 
 
-def _split_problems(dataset_dir, name, split):
+def _split_problems(dataset_dir, name, dataset):
+    split = dataset["splits"][name]
     problems = []
     listed = {shard["file"] for shard in split["shards"]}
-    strangers = sorted(set(fnmatch.filter(os.listdir(dataset_dir), split["pattern"])) - listed)
-    problems += [
-        f"{os.path.join(dataset_dir, stranger)} would be read too, but is no shard of this dataset."
-        for stranger in strangers
-    ]
+    if not dataset.get("adopted"):
+        strangers = sorted(set(fnmatch.filter(os.listdir(dataset_dir), split["pattern"])) - listed)
+        problems += [
+            f"{os.path.join(dataset_dir, stranger)} would be read too, but is no shard of this dataset."
+            for stranger in strangers
+        ]
     if not listed or split["examples"] < 1:
         problems.append(f"The {name} split of {dataset_dir} is empty.")
     if sum(shard["examples"] for shard in split["shards"]) != split["examples"]:
         problems.append(f"The {name} shards of {dataset_dir} do not add up to {split['examples']} examples.")
     for shard in split["shards"]:
-        path = os.path.join(dataset_dir, shard["file"])
+        path = shards.path(dataset_dir, shard)
         if not os.path.isfile(path):
             problems.append(f"{path} is missing.")
         elif os.path.getsize(path) != shard["bytes"]:
@@ -123,7 +132,7 @@ def _records(dataset_dir, dataset):
     problems = []
     for name in ("train", "val"):
         for shard in dataset["splits"][name]["shards"]:
-            path = os.path.join(dataset_dir, shard["file"])
+            path = shards.path(dataset_dir, shard)
             if os.path.isfile(path) and os.path.getsize(path) == shard["bytes"]:
                 problems += _shard_problems(path, shard["examples"], rules)
     return problems

@@ -3,7 +3,7 @@
 import collections
 import hashlib
 import os
-from typing import Any, Counter, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Counter, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from common import files
 from common.errors import UsageError
@@ -22,13 +22,17 @@ _WORDS = {example_rules.BYTES: "png", example_rules.FLOATS: "numerical", example
 
 
 class Options(NamedTuple):
-    """What the command line says; None where it says nothing. decode: images to decode, None for all."""
+    """What the command line says; None where it says nothing.
+
+    decode: images to decode, None for all. describe: the Report has what a dataset.json says of each file and of sizes.
+    """
 
     label_map: Optional[str] = None
     num_classes: Optional[int] = None
     config: Optional[model_input.Facts] = None
     resize: Optional[example_rules.Resize] = None
     decode: Optional[int] = 100
+    describe: bool = False
 
 
 class SplitCount:
@@ -40,6 +44,8 @@ class SplitCount:
         self.sizes: Optional[Tuple[int, int, int, int]] = None
         self.most_boxes = 0
         self.classes: Counter[Any] = collections.Counter()  # as _Scan._classes
+        self.shards: List[Dict[str, Any]] = []  # with Options.describe: path, sha256, bytes, examples of each file
+        self.picture_sizes: Counter[Tuple[int, ...]] = collections.Counter()  # likewise, of (width, height)
 
     def see_size(self, width: int, height: int) -> None:
         low_w, high_w, low_h, high_h = self.sizes or (width, width, height, height)
@@ -47,7 +53,10 @@ class SplitCount:
 
 
 class Report(NamedTuple):
-    """What a scan found. splits: {name: SplitCount}; classes: {name: boxes}; small: {limit: boxes under it}."""
+    """What a scan found. splits: {name: SplitCount}; classes: {name: boxes}; small: {limit: boxes under it}.
+
+    masks: the kinds that records with boxes have ("png", "numerical", "none").
+    """
 
     findings: Findings
     splits: Dict[str, SplitCount]
@@ -55,6 +64,7 @@ class Report(NamedTuple):
     decoded: int
     small: Dict[int, int]
     notes: List[str]
+    masks: Sequence[str] = ()
 
     @property
     def records(self) -> int:
@@ -140,6 +150,7 @@ class _Scan:
             decoded,
             {limit: self._small[limit] for limit in SMALL_LIMITS} if self._rules.resize else {},
             self._notes,
+            [_WORDS[kind] for kind in self._masks],
         )
 
     def _make_rules(self):
@@ -186,18 +197,22 @@ class _Scan:
     def _file(self, shard, progress):
         split = self._splits.setdefault(shard.split, SplitCount())
         split.files += 1
-        digest = hashlib.sha256() if shard.described.get("sha256") else None
+        described, describe = shard.described, self._options.describe
+        digest = hashlib.sha256() if describe or described.get("sha256") else None
         found_before = self._findings.total(ERROR)
         try:
             records = self._records(shard, split, digest, progress)
         except OSError as error:
             self._findings.add("unreadable", Place(shard.path, detail=error.strerror or str(error)))
             return
-        if digest is None or found_before != self._findings.total(ERROR):
+        if digest is not None and describe:
+            whole = {"sha256": digest.hexdigest(), "bytes": files.size(shard.path), "examples": records}
+            split.shards.append(dict(whole, path=shard.path))
+        if not described.get("sha256") or digest is None or found_before != self._findings.total(ERROR):
             return
-        if digest.hexdigest() != shard.described["sha256"]:
+        if digest.hexdigest() != described["sha256"]:
             self._findings.add("description", Place(shard.path, detail="its sha256 is another one"))
-        elif shard.described.get("examples") != records:
+        elif described.get("examples") != records:
             self._findings.add("description", Place(shard.path, detail=f"it holds {records} records"))
 
     def _records(self, shard, split, digest, progress):
@@ -247,6 +262,8 @@ class _Scan:
         size = example_rules.stated_size(features)
         if size:
             split.see_size(*size)
+            if self._options.describe and min(size) > 0:
+                split.picture_sizes[size] += 1
         keys = self._class_keys(features, place)
         self._see_anchors(boxes, keys, size, place)
         for key in keys:

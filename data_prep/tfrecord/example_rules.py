@@ -282,6 +282,10 @@ def _class_problems(labels, texts, count, rules):
         wrong.append(Problem("class-id", f"id {outside[0]}{limit and ' instead' + limit}", len(outside)))
     if known is None:
         return wrong
+    # Where there are texts the API takes the classes from them.
+    strangers = [label for label in labels if label not in rules.label_map.names and label not in outside]
+    if strangers and not texts:
+        wrong.append(Problem("class-id", f"id {strangers[0]}, which the label map does not have", len(strangers)))
     names = [item.decode("utf-8", "replace") for item in texts]
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -10,8 +10,8 @@ CHECKSUM, BROKEN_LENGTH, CUT_OFF = "checksum", "broken-length", "cut-off"
 
 _SNIFF_BYTES = 512
 _MAGIC = (
-    (b"\x1f\x8b", "a gzip file; the API reads TFRecords that are not compressed"),
-    (b"\x78\x9c", "a zlib stream; the API reads TFRecords that are not compressed"),
+    (b"\x1f\x8b", "a gzip file; the API reads TFRecords that are not compressed: unpack it with gzip -dc FILE >NEW"),
+    (b"\x78\x9c", "a zlib stream; the API reads TFRecords that are not compressed: write it again without compression"),
     (b"PK\x03\x04", "a zip archive"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"\x89PNG", "a PNG image"),

@@ -29,7 +29,7 @@ MAX_SKIPPED = 0.02
 # Nine of the Oxford pets' 3,680 images have no xml, a known gap; beyond this share something is missing.
 _FORGIVEN_SHARE = 0.05
 # What max_number_of_boxes of an input reader is where a pipeline config does not say (protos/input_reader.proto).
-_API_BOXES = 100
+API_BOXES = 100
 _NAMES_KEPT, _NAMES_IN_A_ROW = 20, 3
 _ROWS_SHOWN = 100
 _WARNINGS_SHOWN = 5
@@ -197,7 +197,7 @@ def _describe(plan, shards):
         ],
         "problems": [{"where": name_text(problem.where), "why": name_text(problem.why)} for problem in plan.problems],
         "warnings": _warnings(plan, splits, shards),
-        "picture_sizes": _sizes(sum((shard.sizes for shard in shards), collections.Counter())),
+        "picture_sizes": sizes(sum((shard.sizes for shard in shards), collections.Counter())),
         "most_boxes": most_boxes,
         "config": _config(plan, splits, most_boxes),
         "made_from": plan.fingerprint,
@@ -275,12 +275,12 @@ def _config(plan, splits, most_boxes):
         "eval_input_path": splits["val"]["pattern"],
     }
     config.update(plan.config)
-    if most_boxes > _API_BOXES:
+    if most_boxes > API_BOXES:
         config["max_number_of_boxes"] = most_boxes
     return config
 
 
-def _sizes(counts):
+def sizes(counts: Counter[Tuple[int, ...]]) -> Dict[str, Any]:
     """Sides in pixels: smallest, median, largest; and the commonest sizes. counts: {(width, height): images}."""
     if not counts:
         return {}

@@ -23,7 +23,8 @@ def ours(folder: str) -> Set[str]:
     names |= {DATASET_FILE} | set(ownership.plain_names([description.get("label_map")]))
     if "drawn_by" in description:
         names.add("raw")
-    for split in splits.values():
+    # Adopted records stay their owner's, wherever they lie.
+    for split in () if description.get("adopted") else splits.values():
         shards = split.get("shards") if isinstance(split, dict) else None
         for shard in shards if isinstance(shards, list) else ():
             names |= set(ownership.plain_names([shard.get("file")] if isinstance(shard, dict) else []))

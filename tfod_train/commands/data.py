@@ -4,13 +4,14 @@ import os
 from typing import List
 
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
+from common.json_files import read_json
 from data_prep import formats as data_formats
-from tfod_train.config import dataset
+from tfod_train.config import dataset, records
 from tfod_train.process.console import Console
 from tfod_train.settings import Settings
 
 # Of the user's own images; what data_prep makes of them is trained on with DATASET=<the folder>.
-FORMATS = tuple(each.name for each in data_formats.FORMATS if not each.published) + ("dataset",)
+FORMATS = tuple(each.name for each in data_formats.FORMATS if not each.published) + ("dataset", "adopt")
 
 
 def make(settings: Settings, console: Console, arguments: List[str]) -> int:
@@ -55,10 +56,29 @@ def make(settings: Settings, console: Console, arguments: List[str]) -> int:
 
 
 def ensure(settings: Settings, console: Console) -> None:
-    """Makes mini-pets where it is meant and missing; everything else must have been made before."""
+    """Makes mini-pets where it is meant and missing, and reads records that the config names, where nobody did yet."""
+    own = dataset.own_records(settings)
+    if own:
+        _adopt(own, settings, console)
+        return
     name, folder, _ = dataset.locate(settings)
     if name == "mini-pets" and not os.path.exists(os.path.join(folder, dataset.DATASET_FILE)):
         console.say(f"Making the built-in dataset mini-pets in {folder}.")
         from data_prep.mini_pets import generate
 
         generate.prepare(folder)
+
+
+def _adopt(own, settings, console):
+    """Describes records that are described nowhere, or were changed since."""
+    from data_prep.adopt import command
+    from data_prep.check import quick
+
+    if records.dataset_of(own):
+        return
+    folder = own.folder(settings.data_dir)
+    description = read_json(os.path.join(folder, dataset.DATASET_FILE)) or {}
+    if description.get("made_from") == own.made_from() and not quick.quick(folder):
+        return
+    console.say(f"Reading the records that {own.config} names, once; what is found is kept in {folder}.")
+    command.adopt(own.patterns, own.label_map, folder)

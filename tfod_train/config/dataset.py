@@ -7,7 +7,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 from common.json_files import read_json
 from common.text import nearest
+from data_prep.writer import shards
 from data_prep.writer.dataset import DATASET_FILE
+from tfod_train.config import records
 from tfod_train.settings import Settings
 
 NAMED = ("pets", "mini-pets")
@@ -29,9 +31,13 @@ class Dataset(NamedTuple):
     def classes(self) -> List[str]:
         return self.description["classes"]
 
-    def pattern(self, split: str) -> str:
-        """The file pattern of a split's records: "train" or "val"."""
-        return os.path.join(self.folder, self.description["splits"][split]["pattern"])
+    def patterns(self, split: str) -> List[str]:
+        """The patterns of a split's records, or the files where they were adopted: "train", "val"."""
+        return shards.patterns(self.folder, self.description["splits"][split])
+
+    def files(self, split: str) -> List[str]:
+        """The files of a split's records that are there, sorted."""
+        return sorted({name for pattern in self.patterns(split) for name in glob.glob(pattern)})
 
     @property
     def mask_type(self) -> Optional[str]:
@@ -60,10 +66,11 @@ def locate(settings: Settings) -> Tuple[str, str, str]:
         Refused: DATASET is neither a known name nor a folder.
     """
     if settings.dataset is None:
-        pets = os.path.join(settings.data_dir, "pets")
-        if os.path.exists(os.path.join(pets, DATASET_FILE)):
-            return "pets", pets, f"found in {pets}; DATASET=mini-pets for the built-in one"
-        return "mini-pets", os.path.join(settings.data_dir, "mini-pets"), "built in; make pets-tfrecord for real pets"
+        own = own_records(settings)
+        if own is None:
+            return _default(settings)
+        described = records.dataset_of(own)
+        return own.name, described or own.folder(settings.data_dir), f"the records that {own.config} names"
     if settings.dataset in NAMED:
         return settings.dataset, os.path.join(settings.data_dir, settings.dataset), f"DATASET={settings.dataset}"
     if os.path.isdir(settings.dataset):
@@ -75,6 +82,18 @@ def locate(settings: Settings) -> Tuple[str, str, str]:
         f"Did you mean {near}?" if near else "Name a folder that holds a dataset.json.",
         SETTINGS_REFUSED,
     )
+
+
+def own_records(settings: Settings) -> Optional[records.Named]:
+    """The records that PIPELINE_CONFIG names, where they are trained on. Raises Refused where they cannot be."""
+    return records.named_by(settings, _default(settings)[1])
+
+
+def _default(settings):
+    pets = os.path.join(settings.data_dir, "pets")
+    if os.path.exists(os.path.join(pets, DATASET_FILE)):
+        return "pets", pets, f"found in {pets}; DATASET=mini-pets for the built-in one"
+    return "mini-pets", os.path.join(settings.data_dir, "mini-pets"), "built in; make pets-tfrecord for real pets"
 
 
 def load(settings: Settings) -> Dataset:
@@ -98,13 +117,12 @@ def load(settings: Settings) -> Dataset:
 
     problems = quick.quick(folder)
     if problems:
-        raise Refused(
-            f"The records in {folder} cannot be trained on: {'; '.join(problems)}",
-            f"Delete {folder} and make it again. {how_to_make}",
-            PREFLIGHT_FAILED,
-        )
+        again = f"Delete {folder} and make it again. {how_to_make}"
+        if description.get("adopted"):
+            again = f"Adopt them again: {description.get('command', 'python -m data_prep adopt --help')}"
+        raise Refused(f"The records in {folder} cannot be trained on: {'; '.join(problems)}", again, PREFLIGHT_FAILED)
     dataset = Dataset(name, folder, found_how, description)
     for split in ("train", "val"):
-        if not glob.glob(dataset.pattern(split)):
-            raise Refused(f"No file matches {dataset.pattern(split)}.", how_to_make, PREFLIGHT_FAILED)
+        if not dataset.files(split):
+            raise Refused(f"No file matches {', '.join(dataset.patterns(split))}.", how_to_make, PREFLIGHT_FAILED)
     return dataset

@@ -1,5 +1,6 @@
 """CONFIG_OVERRIDE: a part of a pipeline config, merged into the one of the file."""
 
+import copy
 from typing import Any, Dict, List, Optional
 
 from common.errors import SETTINGS_REFUSED, Refused
@@ -40,7 +41,7 @@ class Override(object):
             return
         _refuse_another_model(config, self._message)
         before = text_proto.values(config)
-        config.MergeFrom(self._message)
+        _merge(config, self._message)
         after = text_proto.values(config)
         changed = {name: value for name, value in after.items() if before.get(name) != value}
         gone = [f"{name}: {value} -> none ({NAME})" for name, value in before.items() if name not in after]
@@ -73,6 +74,15 @@ class Override(object):
             for name, value in text_proto.values(self._message).items()
             if "[" not in name and ", " not in value and there.get(name) != value
         ]
+
+
+def _merge(config, message):
+    """As protocol buffers merge, but for the evaluation's readers: a second one would be read by nobody."""
+    message = copy.deepcopy(message)
+    for reader, asked in zip(config.eval_input_reader, message.eval_input_reader):
+        reader.MergeFrom(asked)
+    del message.eval_input_reader[: len(config.eval_input_reader)]
+    config.MergeFrom(message)
 
 
 def _refuse_another_model(config, message):

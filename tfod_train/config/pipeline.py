@@ -17,15 +17,13 @@ from common.errors import SETTINGS_REFUSED, Refused
 from common.project import PROJECT_DIR
 from common.text import counted, nearest
 from tfod_train.checkpoints import model_zoo
-from tfod_train.config import determinism, image_size, input_buffers, learning_rates, pretrained, text_proto
+from tfod_train.config import determinism, image_size, input_buffers, learning_rates, pretrained, records, text_proto
 from tfod_train.config.dataset import Dataset
 from tfod_train.config.override import Override
 from tfod_train.devices.devices import Devices
 from tfod_train.settings import Settings
 from tfod_train.trainer import TRAINERS
 
-# What the API's own sample configs have where a path belongs.
-PLACEHOLDER = "PATH_TO_BE_CONFIGURED"
 # By dataset, then by device: the full-size Pets model would take weeks on a CPU.
 DEFAULT_CONFIGS = {
     ("mini-pets", "gpu"): "configs/ssd_mobilenet_v1_mini_pets.config",
@@ -54,9 +52,9 @@ def find(settings: Settings, dataset_name: str) -> str:
             f"There is no default config for the dataset {dataset_name}.",
             "Name one with PIPELINE_CONFIG; configs/ has examples.",
         )
-    for path in (named, os.path.join(PROJECT_DIR, named)):
-        if os.path.isfile(path):
-            return path
+    path = records.find_config(named)
+    if path:
+        return path
     folder = os.path.join(PROJECT_DIR, "configs")
     there = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     near = nearest(os.path.basename(named), there)
@@ -196,33 +194,35 @@ def _refuse_other_records(config, dataset):
     readers = [(config.train_input_reader, "train")] + [(reader, "val") for reader in config.eval_input_reader]
     others: List[str] = []
     for reader, split in readers:
-        paths = _filled_in(reader.tf_record_input_reader.input_path)
-        if paths and not _are_records_of(paths, dataset.pattern(split)):
+        paths = records.filled_in(reader.tf_record_input_reader.input_path)
+        if paths and not _are_records_of(paths, dataset.patterns(split)):
             others += paths
     if others:
         raise Refused(
             f"The config names the records {', '.join(others[:3])}, and the dataset {dataset.name} "
-            f"({dataset.found_how}) has {dataset.pattern('train')}.",
-            f"Name the dataset of those records with DATASET, or write {PLACEHOLDER} for them in the config: then it "
-            "trains on the dataset.",
+            f"({dataset.found_how}) has {_some(dataset.patterns('train'))}.",
+            f"Name the dataset of those records with DATASET, or write {records.PLACEHOLDER} for them in the config: "
+            "then it trains on the dataset.",
             SETTINGS_REFUSED,
         )
 
 
-def _filled_in(paths):
-    """The paths that say something: neither empty nor the samples' placeholder."""
-    return [path for path in paths if path and PLACEHOLDER not in path]
+def _some(names):
+    return names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 
 
-def _are_records_of(paths, pattern):
-    """Whether paths (patterns, too) are the files of a dataset's pattern: all of them together, or, where none of them
+def _are_records_of(paths, patterns):
+    """Whether paths (patterns, too) are the files of a dataset's patterns: all of them together, or, where none of them
     is there, by the names of folder and file, as those of a config that was made where the data had another place."""
-    named = {os.path.realpath(name) for path in paths for name in glob.glob(path)}
+    named = _real_files(paths)
     if named:
-        return named == {os.path.realpath(name) for name in glob.glob(pattern)}
-    return all(
-        os.path.abspath(path).split(os.sep)[-2:] == os.path.abspath(pattern).split(os.sep)[-2:] for path in paths
-    )
+        return named == _real_files(patterns)
+    ends = {tuple(os.path.abspath(pattern).split(os.sep)[-2:]) for pattern in patterns}
+    return all(tuple(os.path.abspath(path).split(os.sep)[-2:]) in ends for path in paths)
+
+
+def _real_files(patterns):
+    return {os.path.realpath(name) for pattern in patterns for name in glob.glob(pattern)}
 
 
 def _use_dataset(config, wanted, changes):
@@ -232,13 +232,20 @@ def _use_dataset(config, wanted, changes):
         config.eval_input_reader.add()
     readers = ((config.train_input_reader, "train", True), (config.eval_input_reader[0], "val", False))
     for reader, split, shuffle in readers:
-        _use_records(reader.tf_record_input_reader.input_path, dataset.pattern(split), changes)
+        _use_records(reader.tf_record_input_reader.input_path, dataset.patterns(split), changes)
         named = reader.label_map_path
-        if named and PLACEHOLDER not in named and os.path.realpath(named) != os.path.realpath(dataset.label_map):
+        if (
+            named
+            and records.PLACEHOLDER not in named
+            and os.path.realpath(named) != os.path.realpath(dataset.label_map)
+        ):
             changes.append(f"label_map_path: {_short(named)} -> {dataset.label_map} (the {split} records' dataset)")
         reader.label_map_path = dataset.label_map
         reader.shuffle = shuffle and reader.shuffle
-    del config.eval_input_reader[1:]
+    if len(config.eval_input_reader) > 1:
+        left_out = counted(len(config.eval_input_reader) - 1, "more reader")
+        changes.append(f"eval_input_reader: {left_out} left out (the val split of {dataset.name} is evaluated)")
+        del config.eval_input_reader[1:]
     # Every image once: the API's readers repeat for ever unless told otherwise.
     config.eval_input_reader[0].num_epochs = 1
     config.eval_input_reader[0].include_source_id = True  # finds the image again for drawing
@@ -250,14 +257,14 @@ def _use_dataset(config, wanted, changes):
     _use_masks(config, wanted, changes)
 
 
-def _use_records(paths, pattern, changes):
-    """Puts a dataset's pattern in the place of a reader's paths; a line where those are files of another place."""
-    named = _filled_in(paths)
-    elsewhere = {os.path.realpath(path) for path in named} != {os.path.realpath(pattern)}
+def _use_records(paths, patterns, changes):
+    """Puts a dataset's patterns in the place of a reader's paths; a line where those are files of another place."""
+    named = records.filled_in(paths)
+    elsewhere = {os.path.realpath(path) for path in named} != {os.path.realpath(pattern) for pattern in patterns}
     if named and elsewhere and not any(glob.glob(path) for path in named):
-        changes.append(f"input_path: {', '.join(named[:3])} -> {pattern} (not there; the dataset's have that name)")
+        changes.append(f"input_path: {_some(named)} -> {_some(patterns)} (not there; the dataset's have that name)")
     del paths[:]
-    paths.append(pattern)
+    paths.extend(patterns)
 
 
 def _use_most_boxes(config, wanted, changes):

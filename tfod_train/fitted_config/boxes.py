@@ -1,6 +1,5 @@
 """The boxes of a sample of a dataset's training images."""
 
-import glob
 import itertools
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
@@ -21,7 +20,7 @@ class Image(NamedTuple):
 
 def sample(dataset: Dataset) -> Iterator[Image]:
     """Images of the training split, from each shard alike. Records that cannot be read are the check's to tell."""
-    shards = sorted(glob.glob(dataset.pattern("train")))
+    shards = dataset.files("train")
     classes = label_map.read(dataset.label_map)
     each = -(-IMAGES_LOOKED_AT // max(len(shards), 1))
     for shard in shards[:IMAGES_LOOKED_AT]:

@@ -272,6 +272,11 @@ def _records(settings):
         and not os.path.exists(os.path.join(folder, datasets.DATASET_FILE))
     ):
         return Line("records", OK, "mini-pets is not there yet; training draws it first."), None
+    own = datasets.own_records(settings)
+    if own and not os.path.exists(os.path.join(folder, datasets.DATASET_FILE)):
+        return Line(
+            "records", OK, f"Those that {own.config} names were not read yet; a training reads them first."
+        ), None
     found = datasets.load(settings)
     return Line(
         "records",

@@ -73,3 +73,8 @@ def test_an_evaluation_is_told_what_its_run_has_otherwise(effective):
     asked = override("train_config { num_steps: 70 batch_size: 16 }")
     assert asked.differs_from(config) == ["train_config.num_steps is 500 there, not 70"]
     assert override(None).differs_from(config) == []
+
+
+def test_the_evaluations_reader_is_changed_and_no_second_one_added(effective):
+    made = effective(CONFIG_OVERRIDE="eval_input_reader { queue_capacity: 7 }")
+    assert [reader.queue_capacity for reader in made.config.eval_input_reader] == [7]

@@ -320,23 +320,23 @@ class TestRecordsInAConfig:
         mine = tmp_path / "mine_train.record"
         if there:
             mine.write_bytes(b"")
-        for paths in ((str(mine),), (dataset.pattern("train"), str(mine))):
+        for paths in ((str(mine),), (dataset.patterns("train")[0], str(mine))):
             with pytest.raises(Refused) as refused:
                 trained_on(*paths)
             assert refused.value.code == 2
-            assert str(mine) in refused.value.what and dataset.pattern("train") in refused.value.what
+            assert str(mine) in refused.value.what and dataset.patterns("train")[0] in refused.value.what
             assert "DATASET" in refused.value.do
 
     def test_the_datasets_own_records_and_placeholders_are_trained_on(self, trained_on, dataset, monkeypatch, tmp_path):
         for train, val in (
             ("PATH_TO_BE_CONFIGURED/mscoco_train.record-?????-of-00100", "PATH_TO_BE_CONFIGURED/mscoco_val.record"),
-            (dataset.pattern("train"), dataset.pattern("val")),
+            (dataset.patterns("train")[0], dataset.patterns("val")[0]),
             ("", ""),
         ):
             config = trained_on(train, val).config
-            assert list(config.train_input_reader.tf_record_input_reader.input_path) == [dataset.pattern("train")]
+            assert list(config.train_input_reader.tf_record_input_reader.input_path) == [dataset.patterns("train")[0]]
         monkeypatch.chdir(str(tmp_path))
-        assert trained_on(os.path.relpath(dataset.pattern("train"), str(tmp_path)))
+        assert trained_on(os.path.relpath(dataset.patterns("train")[0], str(tmp_path)))
 
     def test_a_label_map_that_is_replaced_is_a_line(self, trained_on, dataset):
         (line,) = [
@@ -351,7 +351,7 @@ class TestRecordsInAConfig:
     ):
         from tfod_train.config import pipeline
 
-        shards = [dataset.pattern("train").replace("?????", f"{number:05d}") for number in range(10)]
+        shards = [dataset.patterns("train")[0].replace("?????", f"{number:05d}") for number in range(10)]
         for path in shards:
             with open(path, "wb"):
                 pass
@@ -367,14 +367,14 @@ class TestRecordsInAConfig:
         def lines(path):
             return [one for one in trained_on(path).changes if one.startswith("input_path")]
 
-        old = f"/no/such/place/mini-pets/{os.path.basename(dataset.pattern('train'))}"
+        old = f"/no/such/place/mini-pets/{os.path.basename(dataset.patterns('train')[0])}"
         (line,) = lines(old)
-        assert line.startswith(f"input_path: {old} -> {dataset.pattern('train')} ")
-        for silent in ("", "PATH_TO_BE_CONFIGURED/mscoco_train.record", dataset.pattern("train")):
+        assert line.startswith(f"input_path: {old} -> {dataset.patterns('train')[0]} ")
+        for silent in ("", "PATH_TO_BE_CONFIGURED/mscoco_train.record", dataset.patterns("train")[0]):
             assert not lines(silent)
 
     def test_a_config_from_where_the_data_had_another_place_is_taken(self, trained_on, dataset):
-        name = os.path.basename(dataset.pattern("train"))
+        name = os.path.basename(dataset.patterns("train")[0])
         assert trained_on(f"/no/such/place/mini-pets/{name}")
         with pytest.raises(Refused):
             trained_on(f"/no/such/place/other/{name}")
