@@ -12,7 +12,7 @@ help:  ## show this list
 train:  ## train, evaluate and show the result: on all GPUs, or on the CPU where there is none
 	@$(LAUNCH) train
 
-eval:  ## evaluate the checkpoints of a run (RUN_DIR=)
+eval:  ## evaluate the checkpoints of a run (RUN_DIR=), or its best one on the test split (SPLIT=test)
 	@$(LAUNCH) eval
 
 config:  ## write a config that fits the boxes of DATASET= (MODEL=, OUT=FILE)

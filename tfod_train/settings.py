@@ -46,6 +46,11 @@ class EvalMode(str, Enum):
     until_step = "until_step"
 
 
+class Split(str, Enum):
+    val = "val"
+    test = "test"
+
+
 class Resume(str, Enum):
     auto = "auto"
     never = "never"
@@ -161,6 +166,10 @@ class Settings(BaseModel):
         EvalMode.until_step,
         description="`entrypoint.py eval`: `once` (the newest checkpoint), `continuous`, or "
         "`until_step` (until the run's last step is evaluated)",
+    )
+    split: Split = Field(
+        Split.val,
+        description="`entrypoint.py eval`: `test` evaluates the dataset's test split, once, with the best checkpoint",
     )
     eval_at_end: bool = Field(True, description="`1` evaluates the last checkpoint when training ends")
     early_stop_patience: Optional[int] = Field(
@@ -346,6 +355,12 @@ def _contradictions(given):
         errors.append(
             f"LEARNING_RATE={given['LEARNING_RATE']} with LEARNING_RATE_SCALING={scaling}: the one says the rate, the "
             "other makes it of the config's; set one of them."
+        )
+    mode = given.get("EVAL_MODE", "").strip()
+    if given.get("SPLIT", "").strip() == Split.test.value and mode not in ("", EvalMode.once.value):
+        errors.append(
+            f"SPLIT=test with EVAL_MODE={mode}: a test split judges the checkpoint that was chosen without it, and is "
+            "no help in choosing; leave EVAL_MODE out."
         )
     errors += _meaningless(given)
     if "SEED" in given and given.get("PS_TASKS", "").strip().lstrip("0").isdigit():

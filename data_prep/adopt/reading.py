@@ -39,7 +39,9 @@ def read(patterns: Mapping[str, Sequence[str]], label_map: str) -> Adopted:
     splits = {split: [shard.path for shard in sources.shards] for split, sources in found.items()}
     _refuse_shared(splits)
     shards = [shard._replace(split=split) for split, sources in found.items() for shard in sources.shards]
-    missing = [one for sources in found.values() for one in sources.missing]
+    # A set of shards may be divided: some train, and the others validate.
+    named = {os.path.basename(shard.path) for shard in shards}
+    missing = [one for sources in found.values() for one in sources.missing if os.path.basename(one[1]) not in named]
     options = scan.Options(label_map=label_map, describe=True)
     report = scan.scan(inputs.Sources(shards, None, None, missing), options)
     # What is said there is how to ask `check` for more.

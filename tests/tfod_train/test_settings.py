@@ -193,3 +193,11 @@ def test_parameter_servers_are_refused_with_the_mirrored_trainer(trainer):
     ]
     assert settings.read({"PS_TASKS": "0", "TRAINER": trainer}).ps_tasks == 0
     assert settings.read({"PS_TASKS": "2", "TRAINER": "clone"}).ps_tasks == 2
+
+
+@pytest.mark.parametrize("mode", ["continuous", "until_step"])
+def test_a_test_split_is_no_help_in_choosing(mode):
+    (error,) = errors_of(SPLIT="test", EVAL_MODE=mode)
+    assert error.startswith(f"SPLIT=test with EVAL_MODE={mode}: a test split judges")
+    assert settings.read({"SPLIT": "test", "EVAL_MODE": "once"}).split.value == "test"
+    assert errors_of(SPLIT="tset") == ["SPLIT=tset: choose one of val, test; did you mean test?"]

@@ -4,7 +4,7 @@ from typing import List
 
 from common.errors import refuse_arguments
 from tfod_train.config import override
-from tfod_train.evaluation import checkpoint_loop
+from tfod_train.evaluation import checkpoint_loop, test_split
 from tfod_train.process.console import Console
 from tfod_train.process.signals import StopRequest
 from tfod_train.report import page
@@ -13,11 +13,12 @@ from tfod_train.settings import Settings
 
 
 def evaluate(settings: Settings, console: Console, arguments: List[str]) -> int:
-    """Evaluates checkpoints of RUN_DIR as EVAL_MODE says; each at most once. Returns the exit code, 0."""
+    """Evaluates checkpoints of RUN_DIR as EVAL_MODE and SPLIT say; each at most once. Returns the exit code, 0."""
     refuse_arguments("eval", arguments)
     _say_what_is_not_used(settings, console)
     StopRequest(console.say_from_signal, kept="finished evaluations are kept").install()
-    checkpoint_loop.run(settings, console, lambda run_dir: page.try_write(run_dir, console))
+    evaluation = test_split if settings.split.value == test_split.SPLIT else checkpoint_loop
+    evaluation.run(settings, console, lambda run_dir: page.try_write(run_dir, console))
     return 0
 
 

@@ -6,7 +6,7 @@ import sys
 from typing import List
 
 from common import files
-from common.errors import refuse_arguments
+from common.errors import Refused, refuse_arguments
 from common.project import PROJECT_DIR
 from common.text import counted
 from tfod_train.checkpoints import model_zoo
@@ -30,6 +30,11 @@ def train(settings: Settings, console: Console, arguments: List[str]) -> int:
         exit code: 0, or 128 + signal when stopped. Does not return when EVAL_AT_END=1 goes on to the evaluation.
     """
     refuse_arguments("train", arguments)
+    if settings.split.value != "val":
+        raise Refused(
+            f"SPLIT={settings.split.value} has no meaning for a training, which is evaluated on its val split.",
+            "Leave it out here; make eval SPLIT=test evaluates the test split afterwards.",
+        )
     looked = checks.look(settings, make_data=lambda: _make_data(settings, console))
     run = looked.run()
     run = run._replace(start_step=run.run_dir.prepare(run.config, settings, console.say))

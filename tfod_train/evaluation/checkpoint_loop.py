@@ -2,20 +2,20 @@
 
 import contextlib
 import fcntl
-import glob
 import os
 import shutil
 import time
-from typing import Any, Callable, Dict, NamedTuple
+from typing import Callable
 
 from common import files
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
 from common.json_files import read_json, write_json
 from tfod_train.checkpoints import best, weights
 from tfod_train.devices import devices as device_choice
-from tfod_train.process.console import Console, duration
+from tfod_train.evaluation import measure
+from tfod_train.process.console import Console
 from tfod_train.process.health import Health
-from tfod_train.run import evaluations, plugins, stop_request
+from tfod_train.run import evaluations, stop_request
 from tfod_train.run.run_dir import CONFIG, RunDir
 from tfod_train.settings import Settings
 
@@ -48,15 +48,7 @@ def run(settings: Settings, console: Console, after_each: Callable[[RunDir], Non
         for sentence in run_dir.torn_checkpoints():
             console.say(sentence + " It is left out.")
     _wait_for_a_run(run_dir, mode, console, health)
-    _Evaluations(Evaluated(run_dir, settings, devices), console, health, after_each).run(mode)
-
-
-class Evaluated(NamedTuple):
-    """What is evaluated, how, and where."""
-
-    run_dir: RunDir
-    settings: Settings
-    devices: device_choice.Devices
+    _Evaluations(measure.Evaluated(run_dir, settings, devices), console, health, after_each).run(mode)
 
 
 def _nothing(run_dir):
@@ -99,10 +91,11 @@ class _Evaluations(object):
                 SETTINGS_REFUSED,
             )
         self._config = self._run_dir.config_for(self._settings)
-        self._evaluator = None
         self._left_out = set()
-        _check_records(self._config)
+        measure.check_records(self._config)
         os.makedirs(self._out.path, exist_ok=True)
+        places = measure.Places(self._out.detections, self._out.path)
+        self._measure = measure.Measure(evaluated, self._config, places, console, health)
 
     def run(self, mode):
         while True:
@@ -180,14 +173,14 @@ class _Evaluations(object):
             else:
                 entry = self._evaluate_in_hand(checkpoint, step, dict(metrics))
         self._after_each(self._run_dir)
-        self._show(entry)
+        self._measure.show(entry)
 
     def _evaluate_in_hand(self, checkpoint, step, metrics):
         aside = self._out.in_hand
         shutil.rmtree(aside, ignore_errors=True)
         try:
             in_hand = best.set_aside(checkpoint, aside)
-            entry = dict(self._evaluate(in_hand), checkpoint=evaluations.identity(in_hand))
+            entry = dict(self._measure.entry(in_hand), checkpoint=evaluations.identity(in_hand))
             before = [one for one in metrics["evaluations"] if one["step"] != step]
             if len(before) < len(metrics["evaluations"]):
                 self._console.say(
@@ -249,130 +242,3 @@ class _Evaluations(object):
             )
             stop_request.ask(self._run_dir, why)
             self._console.say(f"The training is asked to stop at its next checkpoint: {why}.")
-
-    def _evaluate(self, checkpoint):
-        """Evaluates a checkpoint; returns its entry for metrics.json and draws the detections."""
-        began = time.time()
-        self._health.beat("building")
-        if self._evaluator is None:
-            self._console.capture(self._out.log, debug=self._settings.log_level.value == "debug")
-            self._evaluator = _build(self._config, self._devices, plugins.of_run(self._settings.plugins, self._run_dir))
-        expected = self._config.eval_config.num_examples
-
-        def on_image(count):
-            self._health.beat("evaluating")
-            self._console.progress(count, expected, "", "image")
-
-        result = self._evaluator.evaluate(checkpoint, on_image)
-        self._console.end_progress()
-        if result.images != expected:
-            raise Refused(
-                f"{result.images} of {expected} validation images were evaluated.",
-                "The records changed since training began: make the dataset again.",
-                PREFLIGHT_FAILED,
-            )
-        self._draw(result)
-        _write_events(self._out.path, result)
-        entry = {
-            "step": result.step,
-            "images": result.images,
-            "images_expected": expected,
-            "metrics": result.metrics,
-            "weights": result.weights,
-            "secs": round(time.time() - began, 1),
-            "time": round(time.time(), 3),
-        }
-        entry.update((key, _of_classes(result.per_class, of_class)) for key, of_class, _ in evaluations.PER_CLASS)
-        return entry
-
-    def _draw(self, result):
-        """Draws what the checkpoint finds on validation images."""
-        from tfod_train.evaluation import visualization
-
-        map50 = _text(result.metrics.get(evaluations.MAP50), digits=2)
-        title = (
-            f"step {result.step}, mAP@.5IOU {map50}; solid: detections with a score of {visualization.MIN_SCORE:.1f} "
-            "and more, dashed: truth"
-        )
-        records = self._config.eval_input_reader[0].tf_record_input_reader.input_path
-        images = visualization.with_originals(result.kept_images, records)
-        files.write(self._out.detections, visualization.sheet(images, self._evaluator.class_names, title))
-
-    def _show(self, entry):
-        self._console.table(table(entry))
-        metrics = entry["metrics"]
-        masks = ""
-        if evaluations.MASK_MAP in metrics:
-            masks = (
-                f"; of masks {_text(metrics[evaluations.MASK_MAP])} and {_text(metrics.get(evaluations.MASK_MAP50))}"
-            )
-        self._console.say(
-            f"Evaluated {entry['images']} of {entry['images_expected']} images in {duration(entry['secs'])} "
-            f"with {entry['weights']} weights: COCO mAP {_text(metrics.get(evaluations.MAP))}, mAP@.5IOU "
-            f"{_text(metrics.get(evaluations.MAP50))}{masks}."
-        )
-        self._console.say(f"Detections are drawn in {self._out.detections}.")
-        self._console.say(f"Results are in {self._run_dir}.")
-
-
-def table(entry: Dict[str, Any]) -> Any:
-    """rich.table.Table of an entry of metrics.json, a row a class that has validation boxes."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    columns = [(key, heading) for key, _, heading in evaluations.PER_CLASS if entry.get(key)]
-    made = Table(title=f"Step {entry['step']}, by class")
-    made.add_column("class")
-    for _, heading in columns:
-        made.add_column(heading, justify="right")
-    for name in sorted({name for key, _ in columns for name in entry[key]}):
-        made.add_row(escape(name), *[_text(entry[key].get(name)) for key, _ in columns])
-    return made
-
-
-def _of_classes(per_class, of_class):
-    """What is known of each class by its name, without those of which it is not."""
-    known = {name: getattr(one, of_class) for name, one in per_class.items() if one.boxes}
-    return {name: value for name, value in known.items() if value is not None}
-
-
-def _text(value, digits=3):
-    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.{digits}f}"
-
-
-def _build(config, devices, wanted_plugins):
-    device_choice.hide_the_rest(devices)
-    from tfod_train.process.tensorflow_log import import_tensorflow
-
-    import_tensorflow()
-    device_choice.check_session_devices(devices)
-    plugins.load(wanted_plugins)
-    from object_detection.utils import config_util
-
-    from tfod_train.evaluation.evaluator import Evaluator
-
-    return Evaluator(config_util.create_configs_from_pipeline_proto(config), device_choice.session_config(devices))
-
-
-def _check_records(config):
-    for pattern in config.eval_input_reader[0].tf_record_input_reader.input_path:
-        if not glob.glob(pattern):
-            raise Refused(
-                f"The validation records {pattern} are not there.",
-                "Make the dataset again, or run from the folder the training ran in.",
-                PREFLIGHT_FAILED,
-            )
-
-
-def _write_events(folder, result):
-    import tensorflow.compat.v1 as tf
-
-    writer = tf.summary.FileWriter(folder)
-    values = [tf.Summary.Value(tag=name, simple_value=value) for name, value in sorted(result.metrics.items())]
-    for tag, of_class in (("AP@.50IOU/", "ap50"), ("COCO_AP/", "ap"), ("COCO_mask_AP/", "mask_ap")):
-        values += [
-            tf.Summary.Value(tag=tag + name, simple_value=value)
-            for name, value in _of_classes(result.per_class, of_class).items()
-        ]
-    writer.add_summary(tf.Summary(value=values), result.step)
-    writer.close()

@@ -73,6 +73,14 @@ class Evaluations(NamedTuple):
     note: str
 
 
+class Tested(NamedTuple):
+    """The held-out test split, evaluated with the checkpoint of `step`."""
+
+    step: str
+    measured: Table
+    by_class: Table
+
+
 class Images(NamedTuple):
     """png: base64."""
 
@@ -112,6 +120,7 @@ class View(NamedTuple):
     tiles: List[Tile]
     curves: Curves
     evaluations: Optional[Evaluations]
+    tested: Optional[Tested]
     images: Optional[Images]
     starts: Table
     data: Optional[Data]
@@ -186,6 +195,7 @@ def view(history: run_history.RunHistory) -> View:
         tiles=_tiles(history),
         curves=_curves(history),
         evaluations=_evaluations(history),
+        tested=_tested(history),
         images=_images(history),
         starts=_starts(history),
         data=_data(history),
@@ -343,21 +353,33 @@ def _gpu_lines(history, steps, index, factor):
     ]
 
 
-def _evaluations(history):
-    if not history.evaluations:
+def _tested(history):
+    if history.tested is None:
         return None
-    masks = any(evaluations.MASK_MAP in entry["metrics"] for entry in history.evaluations)
+    entry = history.tested
+    return Tested(str(entry["step"]), _measured([entry]), _by_class(entry))
+
+
+def _measured(entries, best=None):
+    """A row for each of the entries of metrics.json."""
+    masks = any(evaluations.MASK_MAP in entry["metrics"] for entry in entries)
     names = [("COCO mAP", evaluations.MAP), ("mAP@.5IOU", evaluations.MAP50)]
     names += [("mask COCO mAP", evaluations.MASK_MAP), ("mask mAP@.5IOU", evaluations.MASK_MAP50)] if masks else []
     rows = [
-        [f"{entry['step']}{' (best, kept)' if entry is history.best else ''}"]
+        [f"{entry['step']}{' (best, kept)' if entry is best else ''}"]
         + [_text(entry["metrics"].get(name)) for _, name in names]
         + [f"{entry.get('images', '?')} of {entry.get('images_expected', '?')}", str(entry.get("weights", "?"))]
-        for entry in reversed(history.evaluations)
+        for entry in entries
     ]
+    return Table(["step"] + [label for label, _ in names] + ["images", "weights"], rows)
+
+
+def _evaluations(history):
+    if not history.evaluations:
+        return None
     shown = history.best or history.evaluations[-1]
     return Evaluations(
-        measured=Table(["step"] + [label for label, _ in names] + ["images", "weights"], rows),
+        measured=_measured(history.evaluations[::-1], history.best),
         step=str(shown["step"]),
         by_class=_by_class(shown),
         note=_classes_without_boxes(history, shown),

@@ -47,7 +47,8 @@ class RunHistory(NamedTuple):
     manifest: run.json. config: the effective TrainEvalPipelineConfig in it, None where it cannot be read. records: of
     metrics.jsonl, steps ascending. unreadable: lines of it that are none. evaluations: entries of eval/metrics.json,
     steps ascending. best: the entry whose checkpoint is kept, None without one. running: a training holds the lock.
-    drawing: PNG bytes of example images, b"" without; drawn_step: their step.
+    drawing: PNG bytes of example images, b"" without; drawn_step: their step. tested: the newest entry of
+    eval/test_metrics.json, None without one.
     """
 
     folder: str
@@ -60,6 +61,7 @@ class RunHistory(NamedTuple):
     running: bool
     drawing: bytes
     drawn_step: Optional[int]
+    tested: Optional[Dict[str, Any]] = None
 
 
 def read(run_dir: Union[str, RunDir]) -> RunHistory:
@@ -88,7 +90,12 @@ def read(run_dir: Union[str, RunDir]) -> RunHistory:
         folder.is_training(),
         drawing,
         step,
+        _newest((read_json(folder.evaluations.test_metrics) or {}).get("evaluations", [])),
     )
+
+
+def _newest(entries):
+    return max(entries, key=lambda entry: entry["time"]) if entries else None
 
 
 def _drawing(evaluations, best, entries):

@@ -8,6 +8,8 @@ FOLDER = "eval"
 METRICS = "metrics.json"
 DRAWING = "detections.png"
 BEST_DRAWING = "best_detections.png"
+TEST_METRICS = "test_metrics.json"
+TEST_DRAWING = "test_detections.png"
 MAP = "DetectionBoxes_Precision/mAP"
 MAP50 = "DetectionBoxes_Precision/mAP@.50IOU"
 MASK_MAP = "DetectionMasks_Precision/mAP"
@@ -59,6 +61,21 @@ class EvaluationDir(object):
     def best_detections(self) -> str:
         """The same of the best checkpoint."""
         return os.path.join(self.path, BEST_DRAWING)
+
+    @property
+    def test_metrics(self) -> str:
+        """An entry of each checkpoint that was evaluated on the test split; nothing is chosen by it."""
+        return os.path.join(self.path, TEST_METRICS)
+
+    @property
+    def test_detections(self) -> str:
+        """What the checkpoint evaluated last finds on test images."""
+        return os.path.join(self.path, TEST_DRAWING)
+
+    @property
+    def test_events(self) -> str:
+        """TensorBoard's events of the test split, a run of their own."""
+        return os.path.join(self.path, "test")
 
     @property
     def in_hand(self) -> str:

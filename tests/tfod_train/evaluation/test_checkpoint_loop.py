@@ -9,7 +9,7 @@ import pytest
 
 from common.errors import Refused
 from tfod_train.checkpoints import best, integrity
-from tfod_train.evaluation import checkpoint_loop, visualization
+from tfod_train.evaluation import checkpoint_loop, measure, visualization
 from tfod_train.run import evaluations
 
 pytestmark = pytest.mark.usefixtures("protos")
@@ -108,8 +108,8 @@ def run(tmp_path, write_checkpoint, monkeypatch, read_settings, project_dir):
         run.later.pop(0)()
 
     monkeypatch.setattr(checkpoint_loop, "time", types.SimpleNamespace(sleep=sleep, time=lambda: now[0]))
-    monkeypatch.setattr(checkpoint_loop, "_build", lambda config, devices, plugins: run)
-    monkeypatch.setattr(checkpoint_loop, "_write_events", lambda folder, result: None)
+    monkeypatch.setattr(measure, "_build", lambda config, devices, plugins: run)
+    monkeypatch.setattr(measure, "_write_events", lambda folder, result: None)
     monkeypatch.setattr(visualization, "sheet", lambda *args: b"of step %d" % run.evaluated[-1])
     monkeypatch.setattr(checkpoint_loop, "Health", lambda: types.SimpleNamespace(beat=lambda phase: None))
 
@@ -290,7 +290,7 @@ class TestEachAtMostOnce(object):
     def test_too_few_images_are_an_error_and_no_evaluation(self, run):
         run.save(6)
         run.images = 1
-        with pytest.raises(Refused, match="1 of 2 validation images were evaluated"):
+        with pytest.raises(Refused, match="1 of 2 images were evaluated"):
             run.start()
         assert os.listdir(os.path.join(run.folder, "eval")) == [".lock"] and run.best is None
         run.images = 2
@@ -361,6 +361,6 @@ def test_a_class_may_have_any_name():
         "per_class_ap50": {},
     }
     console = Console(width=110, record=True, file=open(os.devnull, "w"))
-    console.print(checkpoint_loop.table(entry))
+    console.print(measure.table(entry))
     text = console.export_text()
     assert "[bold]cat[/bold]" in text and "0.250" in text and "AP@.5IOU" not in text

@@ -113,6 +113,17 @@ class TestEvaluations(object):
         assert "By class, step 100 | class | boxes | AP@.5IOU | COCO AP | pug | 30 | 0.750 | 0.625 | Bengal" in text
         assert "1 of 3 classes have no validation box." in text
 
+    def test_the_test_split_stands_apart(self, write):
+        run = write(evaluations=[entry(100, 0.6)], best_step=100)
+        assert "Test split" not in page_of(run).text
+        tested = dict(entry(100, 0.25), time=5.0)
+        (run / "eval" / "test_metrics.json").write_text(
+            json.dumps({"evaluations": [dict(tested, time=1.0, step=7), tested]})
+        )
+        text = page_of(run).text
+        assert "Test split, step 100 | Held-out images" in text and "100 | 0.250 | 0.350" in text
+        assert "COCO mAP | 0.600 | mAP@.5IOU 0.700, step 100" in text and "100 (best, kept) | 0.600" in text
+
     def test_masks_have_their_columns(self, write):
         masked = entry(9, 0.5, per_class_mask_ap={"pug": 0.375})
         masked["metrics"][MASKS] = 0.375
