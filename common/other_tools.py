@@ -2,6 +2,8 @@
 
 from typing import Dict, Iterable, List, Mapping
 
+from common.text import nearest
+
 _STEPS = "set NUM_STEPS, which counts steps of BATCH_SIZE images"
 _EPOCHS = "set NUM_STEPS: epochs times images, divided by BATCH_SIZE"
 _RATE = "set LEARNING_RATE"
@@ -69,6 +71,15 @@ GENERIC: Dict[str, str] = {
 }
 
 
+# How names of variables begin that TensorFlow, CUDA, Docker, Python, make and the system read.
+OF_PROGRAMS = (
+    *("TF_", "TENSORBOARD", "GRPC_", "CUDA_", "NVIDIA_", "NCCL_", "OMP_", "KMP_", "MKL_", "XLA_", "LD_", "MALLOC_"),
+    *("DOCKER_", "COMPOSE_", "BUILDKIT_", "PYTHON", "PIP_", "UV_", "PYENV_", "LC_", "XDG_", "SSL_", "AWS_", "S3_"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "PATH", "HOME", "TMPDIR", "TERM", "LANG", "TZ", "SHELL", "COLUMNS"),
+    *("MAKE", "LAUNCH", "UID", "GID", "CODE_COMMIT", "SOURCE_DATE_EPOCH", "REQUESTS_CA_BUNDLE"),
+)
+
+
 def refusals(environ: Mapping[str, str], meant: Iterable[str] = ()) -> List[str]:
     """A sentence for each variable with another tool's name.
 
@@ -83,6 +94,40 @@ def refusals(environ: Mapping[str, str], meant: Iterable[str] = ()) -> List[str]
         for name in sorted(answers)
         if environ.get(name, "").strip()
     ]
+
+
+def unused(environ: Mapping[str, str], meant: Iterable[str]) -> List[str]:
+    """A sentence for each variable whose name a shell may have for other reasons; nothing reads it here.
+
+    Args:
+        environ: the variables.
+        meant: those that are refused instead.
+    """
+    names = sorted(set(GENERIC) - set(meant))
+    return [
+        f"{name}={environ[name]} of the environment is not read here; if it was meant, {GENERIC[name]}."
+        for name in names
+        if environ.get(name, "").strip()
+    ]
+
+
+def unknown(given: Iterable[str], known: Iterable[str]) -> List[str]:
+    """A sentence for each variable of make's command line that nothing here reads.
+
+    Args:
+        given: names, as of_make returns them. Those that other programs read (OF_PROGRAMS) are left to them.
+        known: names of settings and of the command's own variables.
+    """
+    known = set(known)
+    sentences = []
+    for name in sorted(set(given) - known - set(UNMISTAKABLE) - set(GENERIC)):
+        if name.isupper() and not name.startswith(OF_PROGRAMS):
+            near = nearest(name, known)
+            sentences.append(
+                f"{name}: there is no such setting"
+                + (f"; did you mean {near}?" if near else "; docs/settings.md lists them.")
+            )
+    return sentences
 
 
 def of_make(flags: str) -> List[str]:

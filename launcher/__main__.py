@@ -198,7 +198,7 @@ def adopt(arguments: List[str], environ: Mapping[str, str]) -> int:
 
 def config(arguments: List[str], environ: Mapping[str, str]) -> int:
     """Writes a config for DATASET; the model is by default one for the devices of this machine."""
-    _refuse_names_of_other_tools(environ)
+    _refuse_names_of_other_tools(environ, ("MODEL", "OUT"))
     environ = dict(environ, PETS_DIR="")
     if not environ.get("DEVICE"):
         environ["DEVICE"] = "gpu" if host.count_gpus() else "cpu"
@@ -278,10 +278,18 @@ def write_pin(arguments: List[str], environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _refuse_names_of_other_tools(environ):
-    """EPOCHS=3 would be ignored without a word; compose would not even pass it on."""
-    meant = list(dotenv()) + other_tools.of_make(environ.get("MAKEFLAGS", ""))
-    problems = other_tools.refusals(environ, meant)
+def _refuse_names_of_other_tools(environ, own=()):
+    """EPOCHS=3 would be ignored without a word; compose would not even pass it on.
+
+    Args:
+        environ: the user's environment, with what .env adds to it.
+        own: names of variables that the command's recipe in the Makefile reads.
+    """
+    given = other_tools.of_make(environ.get("MAKEFLAGS", ""))
+    meant = list(dotenv()) + given
+    problems = other_tools.refusals(environ, meant) + other_tools.unknown(given, known_settings() | set(own))
+    for sentence in other_tools.unused(environ, meant):
+        say(sentence)
     if problems:
         raise LaunchError(
             "\n  ".join(["What is set has no meaning here:"] + problems), "Correct it, or leave it out.", 2
@@ -419,11 +427,17 @@ def nearly_settings(environ: Mapping[str, str]) -> List[str]:
 
     compose.yaml passes on only those it lists. .env.example lists those of the host too.
     """
+    known = known_settings()
+    return [name for name in sorted(environ) if name not in known and nearest(name.upper(), known, cutoff=0.85)]
+
+
+def known_settings() -> Set[str]:
+    """Names of all settings, of the host's too: those of compose.yaml and of .env.example."""
     known: Set[str] = set()
     for name, pattern in (("compose.yaml", r"^ +([A-Z][A-Z_]+):"), (".env.example", r"^#([A-Z][A-Z_]+)=")):
         with open(os.path.join(ROOT, name)) as source:
             known.update(re.findall(pattern, source.read(), flags=re.MULTILINE))
-    return [name for name in sorted(environ) if name not in known and nearest(name.upper(), known, cutoff=0.85)]
+    return known
 
 
 def with_clone(environ: Mapping[str, str]) -> Dict[str, str]:

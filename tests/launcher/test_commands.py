@@ -406,4 +406,13 @@ def test_a_name_of_another_tool_in_the_file_env_is_refused_with_ours(machine):
     assert "EPOCHS=3: there is no such setting; set NUM_STEPS: epochs times images" in done.err
     assert "LR=0.1: there is no such setting; set LEARNING_RATE." in done.err
     (machine.root / ".env").unlink()
-    assert machine.run("train", LR="0.1").returncode == 0
+    done = machine.run("train", LR="0.1")
+    assert done.returncode == 0 and "LR=0.1 of the environment is not read here" in done.out + done.err
+
+
+def test_a_variable_of_makes_command_line_that_is_no_setting_is_refused(machine):
+    machine.add_python()
+    done = machine.run("train", MAKEFLAGS=" -- FOO=3 TRAINERS=4 TF_CPP_MIN_LOG_LEVEL=0 TRAINER=clone")
+    assert done.returncode == 2 and "FOO: there is no such setting; docs/settings.md" in done.err
+    assert "TRAINERS: there is no such setting; did you mean TRAINER?" in done.err and "TF_CPP" not in done.err
+    assert machine.run("train", MAKEFLAGS=" -- TRAINER=clone").returncode == 0

@@ -107,4 +107,5 @@ def test_names_of_other_tools_on_makes_command_line_are_refused(tmp_path, argume
     )
     name = arguments[0].partition("=")[0]
     assert (f"{arguments[0]}: there is no such setting" in done.stdout) == refused
-    assert "GPUS" not in done.stdout and (refused or "nowhere" in done.stdout), name
+    assert "GPUS=2 of the environment is not read here" in done.stdout
+    assert "GPUS=2: there" not in done.stdout and (refused or "nowhere" in done.stdout), name
