@@ -32,6 +32,12 @@ def test_columns_are_known_by_their_names_in_any_order(folder):
     assert entries[0].annotation.objects[0].box == Box(10, 20, 30, 40)
 
 
+@pytest.mark.parametrize("column, unit, stem", [("ImageID", "fraction", True), ("image_id", "pixels", False)])
+def test_open_images_gives_shares_and_ids_without_an_extension(folder, column, unit, stem):
+    (entry,), _ = read_one(folder, f"{column},LabelName,XMin,XMax,YMin,YMax", "a,cat,0.1,0.5,0.2,0.4")
+    assert (entry.unit, entry.stem, entry.annotation.objects[0].box) == (unit, stem, Box(0.1, 0.2, 0.5, 0.4))
+
+
 def test_an_image_without_a_box_is_an_entry_without_objects(folder):
     entries, problems = read_one(folder, "a.jpg,1,2,3,4,cat", "b.jpg,,,,,")
     assert (problems, [(each.name, len(each.annotation.objects)) for each in entries]) == (

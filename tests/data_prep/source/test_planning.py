@@ -97,6 +97,12 @@ def test_the_command_repeats_what_was_chosen(plan, tmp_path):
     assert "masks" not in options  # what every format can do, and nobody asked for
 
 
+@pytest.mark.parametrize("masks, told", [("none", None), ("png", "png")])
+def test_the_dataset_says_which_masks_it_has(masks, told, plan):
+    found = plan(every(), planning.Options(masks=masks))
+    assert found.extra["masks"] == told and found.config["load_instance_masks"] == bool(told)
+
+
 def exif_of(tmp_path, *claimed, option=None, known=None):
     """Exif of images on their side, stored as 40x30, whose annotations claim these sizes."""
     turned = Image.Exif()

@@ -110,6 +110,16 @@ def test_shards_come_back_in_the_order_of_their_tasks_with_what_is_counted(tmp_p
     assert sorted(os.listdir(str(tmp_path))) == sorted(os.path.basename(s.unfinished) for s in (first, empty, last))
 
 
+@pytest.mark.parametrize("secs_between_reports", [0, 3600])
+def test_each_image_is_reported_once(tmp_path, monkeypatch, secs_between_reports):
+    monkeypatch.setattr(shard_workers, "_SECONDS_BETWEEN_REPORTS", secs_between_reports)
+    reports = []
+    shard_workers._write(
+        shard_workers.Task("train", 0, ["a", "no", "b"], str(tmp_path / "shard")), convert, reports.append
+    )
+    assert reports == ([1, 1, 1, 0] if secs_between_reports == 0 else [3])
+
+
 def test_an_error_of_the_data_comes_out_of_its_process_as_it_is(tmp_path):
     def fails(image_id):
         raise DataError(f"{image_id} is wrong.", "Correct it.")
