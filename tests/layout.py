@@ -150,6 +150,22 @@ def folders() -> Dict[str, int]:
     return counts
 
 
+def file_of_tests(path: str) -> str:
+    """Where the tests of a module are looked for."""
+    folder, name = os.path.split(path)
+    return os.path.join("tests", folder, f"test_{name}")
+
+
+def tested_modules() -> List[str]:
+    """Paths of the modules that have a test file of their name, or should: all but those that are called by no name."""
+    return sorted(path for path in modules().values() if not os.path.basename(path).startswith("__"))
+
+
+def without_test_file() -> List[str]:
+    """Those of tested_modules without one."""
+    return [path for path in tested_modules() if not os.path.isfile(os.path.join(PROJECT_DIR, file_of_tests(path)))]
+
+
 def functions() -> Iterator[Function]:
     for path in modules().values():
         yield from _functions_in(path, parsed(path), True)
@@ -196,6 +212,8 @@ def main() -> None:
     largest = max(folders().items(), key=lambda one: one[1])
     annotated = sum(one.annotated for one in public)
     print(f"modules: {len(modules())}; the largest folder: {largest[0]}, {largest[1]} files")
+    tested = len(tested_modules())
+    print(f"{tested - len(without_test_file())} of {tested} modules have a test file of their name")
     print(f"circles of imports: {len(circles())}; imports against the direction: {len(wrong_arrows())}")
     print(f"functions: {len(every)}; median {statistics.median(one.lines for one in every):.0f} lines")
     print(f"the longest: {longest.where}, {longest.lines} lines; most arguments: {most.where}, {len(most.arguments)}")

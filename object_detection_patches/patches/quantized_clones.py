@@ -44,8 +44,9 @@ PATCH = Patch(
         "saved ranges. What is added runs on the device of its clone."
     ),
     proven_by=(
-        "`tests/object_detection_patches/test_quantization.py` and, in `tests/tfod_train/trainers/test_clone.py`, "
-        "training, evaluation, export and resuming with the mirrored trainer."
+        "`tests/object_detection_patches/patches/test_quantized_clones.py` and, in "
+        "`tests/tfod_train/trainers/test_clone.py`, training, evaluation, export and resuming with the mirrored "
+        "trainer."
     ),
     files=("object_detection/builders/graph_rewriter_builder.py", "object_detection/legacy/trainer.py"),
     transform=transform,

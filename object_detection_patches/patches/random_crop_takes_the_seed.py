@@ -29,7 +29,7 @@ PATCH = Patch(
         "it draws as before."
     ),
     proven_by=(
-        "the case with crops of `test_the_input_of_a_seeded_graph_repeats_with_random_augmentation`, and "
+        "`test_random_crops_of_a_seeded_graph_repeat`, and "
         "`test_two_runs_with_one_seed_end_in_the_same_checkpoint`, whose model is trained with them."
     ),
     files=("object_detection/core/preprocessor.py",),

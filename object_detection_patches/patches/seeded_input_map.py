@@ -34,6 +34,7 @@ PATCH = Patch(
     ),
     proven_by=(
         "`test_the_input_of_a_seeded_graph_repeats_with_random_augmentation`, "
+        "`test_random_crops_of_a_seeded_graph_repeat`, "
         "`test_a_seeded_graph_maps_one_image_at_a_time_and_others_as_many_as_before` and, of the trainings, "
         "`test_two_runs_with_one_seed_end_in_the_same_checkpoint`."
     ),

@@ -1,6 +1,7 @@
-"""What lies in a prepared dataset, for the tests of all formats."""
+"""Making a prepared dataset, and what lies in it, for the tests of all formats."""
 
 import os
+import sys
 
 from data_prep.source import prepare as base
 from data_prep.tfrecord import codec
@@ -28,3 +29,15 @@ def examples(out, split="*"):
 def skipped(dataset):
     """{image: reason} of a dataset.json."""
     return {entry["id"]: entry["reason"] for entry in dataset["skipped"]}
+
+
+def shard_hashes(dataset):
+    return [shard["sha256"] for split in ("train", "val") for shard in dataset["splits"][split]["shards"]]
+
+
+def content(folder):
+    return {name: (folder / name).read_bytes() for name in os.listdir(str(folder))}
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "data_prep"] + [str(argument) for argument in arguments]

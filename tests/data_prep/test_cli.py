@@ -1,6 +1,5 @@
 """The command line: exit codes, two-sentence errors, quick help, runs that are killed."""
 
-import errno
 import os
 import random
 import shutil
@@ -9,17 +8,11 @@ import subprocess
 import sys
 import time
 
-import psutil
 import pytest
 
-from common import files, ownership
-from common.errors import DataError
 from data_prep.__main__ import main
 from data_prep.check import quick
-
-
-def command(*arguments):
-    return [sys.executable, "-m", "data_prep"] + [str(argument) for argument in arguments]
+from tests.data_prep.prepared import command, content
 
 
 def test_help_is_there_at_once_and_names_the_commands(cpu_secs):
@@ -76,10 +69,6 @@ def test_arguments_that_do_not_exist_end_with_code_2(arguments):
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert stopped.value.code == 2
-
-
-def content(folder):
-    return {name: (folder / name).read_bytes() for name in os.listdir(str(folder))}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -149,91 +138,6 @@ def test_killed_before_any_renaming_or_removal_it_ends_the_same(raw, tmp_path):
         assert content(out) == whole["calm"]
     # dataset.json and four shards are removed, six shards, two files and twice the list renamed.
     assert steps == 5 + 8 + 2
-
-
-def test_a_disk_that_is_full_in_the_end_leaves_the_older_dataset(raw, tmp_path, monkeypatch):
-    raw.convert(tmp_path / "out", shards=2)
-    before = content(tmp_path / "out")
-
-    write_temporary = files.write_temporary
-
-    def full(path, *arguments):
-        if os.path.basename(path) == ownership.LIST:  # the first file of all
-            return write_temporary(path, *arguments)
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(files, "write_temporary", full)
-    with pytest.raises(DataError, match="could not be read or written: No space left"):
-        raw.convert(tmp_path / "out", shards=3)
-    assert content(tmp_path / "out") == before
-
-
-def test_a_shard_that_does_not_reach_the_disk_is_told_and_leaves_the_older_dataset(raw, tmp_path, monkeypatch):
-    raw.convert(tmp_path / "out", shards=2)
-    before = content(tmp_path / "out")
-
-    def broken(path):
-        raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(files, "sync", broken)
-    with pytest.raises(DataError, match="A shard could not be written: Input/output error"):
-        raw.convert(tmp_path / "out", shards=3)
-    assert content(tmp_path / "out") == before
-
-
-def test_the_processes_of_a_killed_run_end_with_it(raw, tmp_path):
-    code = (
-        "import sys, time; from data_prep.images import normalize; load = normalize.load\n"
-        "normalize.load = lambda data, damaged: time.sleep(2) or load(data, damaged)\n"
-        "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))"
-    )
-    run = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            code,
-            "pets",
-            "--source",
-            raw.root,
-            "--out",
-            str(tmp_path / "out"),
-            "--shards",
-            "2",
-            "--workers",
-            "2",
-        ],
-        stderr=subprocess.PIPE,
-    )
-    parent = psutil.Process(run.pid)
-    while len(parent.children()) < 2:
-        assert run.poll() is None
-        time.sleep(0.02)
-    workers = parent.children()
-    run.kill()
-    assert run.communicate(timeout=60)[1] == b""  # both have closed it, without a word
-    assert psutil.wait_procs(workers, timeout=60)[1] == []
-
-
-def test_two_runs_at_once_wait_for_each_other(raw, tmp_path):
-    arguments = command("pets", "--source", raw.root, "--out", tmp_path / "out", "--shards", "2")
-    both = [subprocess.Popen(arguments, stdout=subprocess.PIPE) for _ in range(2)]
-    message = sorted(process.communicate()[0].decode() for process in both)
-    assert [process.returncode for process in both] == [0, 0]
-    assert sum("is ready in" in text for text in message) == 1
-    assert sum("already complete" in text for text in message) == 1
-
-
-def test_a_worker_that_is_killed_ends_the_run_with_a_sentence(raw, tmp_path):
-    code = (
-        "import os, signal, sys; from data_prep.formats import pets; from data_prep.images import normalize\n"
-        "normalize.load = lambda data, damaged: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "from data_prep.__main__ import main; sys.exit(main(sys.argv[1:]))"
-    )
-    arguments = ["pets", "--source", raw.root, "--out", str(tmp_path / "out"), "--shards", "2"]
-    ended = subprocess.run([sys.executable, "-c", code] + arguments, stderr=subprocess.PIPE)
-    assert ended.returncode == 3
-    assert b"ended with exit code -9" in ended.stderr and b"--workers" in ended.stderr
-    assert os.listdir(str(tmp_path / "out")) == []
 
 
 @pytest.mark.parametrize(

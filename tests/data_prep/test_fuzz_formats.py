@@ -6,7 +6,7 @@ import random
 import pytest
 
 from data_prep.__main__ import main
-from tests.data_prep.formats.test_other_formats import EVERY, Folder
+from tests.data_prep.formats.truth import EVERY, Folder
 
 JUNK = [None, -1, 1e400, "", "x", [], {}, True, [[]], 10**20, float("nan"), "\ud83d", 0.5, "1", {"a": 1}, [1, 2]]
 BYTES = [

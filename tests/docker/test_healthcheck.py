@@ -53,12 +53,6 @@ def test_it_reads_the_file_that_training_writes(root, tmp_path):
     assert (done.returncode, done.stdout[:9]) == (0, "building,")
 
 
-def test_a_training_is_healthy_for_as_long_as_its_watchdog_waits(tmp_path):
-    health.Health(str(tmp_path / "written"), clock=lambda: NOW, stall_secs=900).beat("training")
-    written = json.loads((tmp_path / "written").read_text())
-    assert (written["phase"], written["fresh_for_secs"]) == ("training", 900)
-
-
 def test_a_training_that_the_watchdog_ends_is_not_healthy_at_once(judge):
     text = json.dumps({"phase": "stalled", "at": NOW, "fresh_for_secs": health.FRESH_FOR_SECS["stalled"]})
     assert not judge(text)[0]

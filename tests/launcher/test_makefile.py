@@ -7,7 +7,6 @@ import subprocess
 import pytest
 
 from common.project import PROJECT_DIR
-from launcher import host
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -87,11 +86,6 @@ def test_clean_keeps_runs_and_data():
     recipe = make("-n", "clean")
     assert ".venv" in recipe
     assert "runs" not in recipe and "data" not in recipe
-
-
-def test_the_base_image_is_the_dockerfiles():
-    default = re.search(r"^ARG BASE_IMAGE=(\S+)$", read("docker", "Dockerfile"), flags=re.MULTILINE).group(1)
-    assert default == host.BASE_IMAGE
 
 
 @pytest.mark.parametrize("arguments, refused", [(["EPOCHS=3"], True), (["LR=0.1"], True), (["NUM_STEPS=3"], False)])

@@ -1,7 +1,9 @@
 """One step from the same checkpoint with the same images ends the same on one device, replicas and clones.
 
 The cases cover every pair of normalisation by matches, clipping, weight decay and optimizer for SSD, and each
-of these options for Faster R-CNN. Each fails with the patches left out that its options need (docs/patches.md).
+of these options for Faster R-CNN. Each fails with the patches left out that its options need (docs/patches.md):
+whole_batch_loss, weight_decay_under_strategy, clip_summed_gradient, same_trained_variables, mine_every_image. The
+models are built once for all of them and for what same_training_summaries shows.
 """
 
 import json

@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from tfod_train.devices import gpus
+
 
 @pytest.fixture
 def start(planned_run, project_dir):
@@ -72,3 +74,20 @@ def training_of():
         )
 
     return make
+
+
+@pytest.fixture
+def look(mini, tmp_path, read_settings):
+    """function(host, **settings) -> Report."""
+    from tfod_train.preflight import checks
+
+    def at(host=None, **settings):
+        environ = {
+            "DEVICE": "cpu",
+            "DATASET": str(mini),
+            "RUN_DIR": str(tmp_path / "run"),
+            "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config",
+        }
+        return checks.look(read_settings(**dict(environ, **settings)), host or gpus.Host())
+
+    return at

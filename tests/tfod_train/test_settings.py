@@ -160,30 +160,6 @@ def test_setting_errors_come_in_under_a_second_and_without_tensorflow(project_di
     assert cpu_secs() - before < 1
 
 
-@pytest.mark.parametrize("arguments, code", [(["--help"], 0), ([], 2), (["trian"], 2)])
-def test_help_answers_at_once(arguments, code, project_dir, cpu_secs):
-    before = cpu_secs()
-    done = subprocess.run(
-        [sys.executable, "entrypoint.py"] + arguments, cwd=project_dir, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert done.returncode == code
-    assert b"usage: python entrypoint.py COMMAND" in done.stdout
-    assert cpu_secs() - before < 1
-
-
-@pytest.mark.parametrize("name", ["train", "eval", "report", "preflight", "data", "export", "detect"])
-def test_every_command_has_its_help(name, project_dir):
-    done = subprocess.run(
-        [sys.executable, "entrypoint.py", name, "--help"],
-        cwd=project_dir,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert name in done.stdout and len(done.stdout.splitlines()) >= 2
-
-
 @pytest.mark.parametrize("trainer", ["mirrored", ""])
 def test_parameter_servers_are_refused_with_the_mirrored_trainer(trainer):
     with pytest.raises(settings.SettingsRefused) as refused:

@@ -22,7 +22,7 @@ def names(values: List[Any], patterns: List[str]) -> List[str]:
         Their ids, UNKNOWN for an image whose id is not found.
     """
     images = [one for of_device in values for one in of_device]
-    if not any(isinstance(one, bytes) for one in images):
+    if images and not any(isinstance(one, bytes) for one in images):
         known = _ids_of({int(one) for one in images}, patterns)
         return [known.get(int(one), UNKNOWN) for one in images]
     return [one.decode("utf-8", "replace") or UNKNOWN for one in images]

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -101,3 +103,13 @@ def test_each_fault_is_named(prepared, spoil, problem):
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     assert quick.quick(str(tmp_path / "none")) == [f"There is no folder {tmp_path / 'none'}."]
+
+
+def test_the_quick_check_of_a_training_imports_neither_tensorflow_nor_numpy_and_is_quick(mini):
+    code = (
+        "import sys, time; from data_prep.check import quick\nbefore = time.process_time()\n"
+        "assert quick.quick(sys.argv[1]) == []\n"
+        "print(time.process_time() - before); assert not {'tensorflow', 'numpy'} & set(sys.modules)"
+    )
+    took = subprocess.run([sys.executable, "-c", code, str(mini)], check=True, stdout=subprocess.PIPE).stdout
+    assert float(took) < 1

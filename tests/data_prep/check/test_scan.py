@@ -1,41 +1,19 @@
 """The thorough check: each fault of anybody's TFRecords is found, counted and placed, and only that."""
 
-import json
 import os
 import subprocess
 import sys
 
 import pytest
 
-from common.errors import DataError, UsageError
 from data_prep.__main__ import main
-from data_prep.check import inputs, problems, scan
-from data_prep.tfrecord import codec, example_rules
+from data_prep.check import problems, scan
+from data_prep.tfrecord import codec
 from tests.data_prep import foreign_records as foreign
+from tests.data_prep.check.scanning import check, find, kinds
 from tests.data_prep.foreign_records import example, offsets, write
 
 NAN = float("nan")
-MAP = 'item {\n  id: 1\n  name: "cat"\n}\nitem { id: 2 name: "dog" display_name: "Hund" }\n'
-
-
-def find(report, kind):
-    """(count, places) of a kind in a report."""
-    listed = {entry["kind"]: entry for entry in report.as_json()["findings"]}
-    return (listed[kind]["count"], listed[kind]["places"]) if kind in listed else (0, [])
-
-
-def kinds(report):
-    return [entry["kind"] for entry in report.as_json()["findings"]]
-
-
-def check(*paths, **options):
-    return scan.scan(inputs.find([str(path) for path in paths]), scan.Options(**options))
-
-
-@pytest.fixture
-def label_map(tmp_path):
-    (tmp_path / "map.pbtxt").write_text(MAP, encoding="utf-8")
-    return str(tmp_path / "map.pbtxt")
 
 
 def test_sound_records_of_other_people_have_no_finding(tmp_path, label_map):
@@ -114,11 +92,6 @@ def test_what_is_just_within_a_limit_is_no_finding(tmp_path):
     assert kinds(check(path)) == []
 
 
-def test_records_without_an_id_are_not_said_to_share_one(tmp_path):
-    report = check(write(tmp_path / "a.record", example(0, source_id=None), example(1, source_id=[""])))
-    assert [(entry["kind"], entry["count"]) for entry in report.as_json()["findings"]] == [("no-id", 2)]
-
-
 def test_a_flipped_bit_is_named_with_file_and_byte_and_the_other_records_are_read(tmp_path):
     path = write(tmp_path / "a.record", *[example(n) for n in range(4)])
     at = offsets(path)
@@ -194,27 +167,6 @@ def test_a_file_that_was_cut_is_named_at_the_record_where_it_ends(tmp_path, left
 
 def test_a_record_that_is_no_example_is_named(tmp_path):
     assert find(check(write(tmp_path / "a.record", b"\xff\xff\xff")), "not-an-example")[0] == 1
-
-
-def test_ids_and_images_shared_between_shards_and_splits_are_told_apart(tmp_path):
-    one = write(tmp_path / "train.record-00000-of-00002", example(0), example(1))
-    two = write(tmp_path / "train.record-00001-of-00002", example(1, encoded=[foreign.image(9)]), example(2))
-    val = write(
-        tmp_path / "val.record",
-        example(2),
-        example(0, encoded=[foreign.image(8)]),
-        example(5),
-        example(6, encoded=[foreign.image(5)]),
-    )
-    report = check(tmp_path)
-    assert sorted(report.splits) == ["train", "val"]
-    assert find(report, "same-id") == (
-        1,
-        [{"file": two, "byte": 0, "id": "1.jpg", "detail": f"as {os.path.basename(one)} @ byte {offsets(one)[1]}"}],
-    )
-    assert [place["id"] for place in find(report, "id-in-two-splits")[1]] == ["0.jpg", "2.jpg"]
-    assert find(report, "image-in-two-splits")[0] == 1
-    assert [place["file"] for place in find(report, "same-image")[1]] == [val]
 
 
 def test_a_missing_shard_is_named(tmp_path):
@@ -312,144 +264,3 @@ def copy(folder, tmp_path):
         if path.is_file():
             (target / path.name).write_bytes(path.read_bytes())
     return target
-
-
-def test_exit_codes_tables_and_json(tmp_path, capsys, label_map):
-    sound = write(tmp_path / "sound.record", example(0, labels=[1, 2], boxes=[(0, 0, 1, 1)] * 2))
-    bad = write(tmp_path / "bad.record", example(0, boxes=[(4, 6, 20, 27)]), example(1))
-    assert main(["check", sound, "--label-map", label_map]) == 0
-    assert "is fit for training: 1 record, no errors, 0 warnings." in capsys.readouterr().out
-    assert main(["check", bad]) == 3
-    message = capsys.readouterr()
-    assert "in pixels" in message.out and "bad.record @ byte 0" in message.out and "Divide x by" in message.out
-    assert len(message.err.strip().splitlines()) == 2 and "not fit for training" in message.err
-    assert main(["check", bad, "--json"]) == 3
-    report = json.loads(capsys.readouterr().out)
-    assert (report["fit"], report["findings"][0]["kind"], report["records"]) == (False, "box-in-pixels", 2)
-    assert main(["check", str(tmp_path / "*.record"), "--json", "--input-size", "20"]) == 3
-    assert json.loads(capsys.readouterr().out)["records"] == 3
-
-
-def test_names_that_the_terminal_cannot_show_do_not_end_the_check(tmp_path):
-    path = write(tmp_path / "a.record", example(0, source_id=["\u732b\x1b[31m\n.jpg"], width=[30]))
-    done = subprocess.run(
-        [sys.executable, "-m", "data_prep", "check", path],
-        stdout=subprocess.PIPE,
-        env=dict(os.environ, PYTHONIOENCODING="ascii"),
-    )
-    assert done.returncode == 0 and b"\\u732b" in done.stdout and b"\x1b" not in done.stdout
-
-
-def test_warnings_alone_leave_exit_code_0(tmp_path, capsys):
-    assert main(["check", write(tmp_path / "a.record", example(0, width=[30]))]) == 0
-    assert "no errors, 1 warning." in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    "arguments, code, message",
-    [
-        (["OUT/nothing.record"], 3, "no file or folder"),
-        (["OUT/a.recor"], 3, "Did you mean OUT/a.record?"),
-        (["OUT/*.tfrecord"], 3, "No file matches"),
-        (["OUT/empty"], 3, "holds no TFRecord files"),
-        (["OUT/a.record", "--label-map", "OUT/none.pbtxt"], 2, "No such file"),
-        (["OUT/a.record", "--label-map", "OUT/a.record"], 2, "no label map"),
-        (["OUT/a.record", "--num-classes", "0"], 2, "no number of classes"),
-        (["OUT/a.record", "--input-size", "big"], 2, "is no size"),
-        (["OUT/a.record", "--decode", "-1"], 2, "neither a number nor all"),
-        (["OUT/a.record", "--config", "OUT/none.config"], 2, "No such file"),
-        (["OUT/a.record", "--config", "OUT/a.record"], 2, "is no pipeline config"),
-    ],
-)
-def test_what_cannot_be_checked_is_refused_with_what_to_do(tmp_path, capsys, arguments, code, message):
-    write(tmp_path / "a.record", example(0))
-    (tmp_path / "empty").mkdir()
-    assert main(["check"] + [argument.replace("OUT", str(tmp_path)) for argument in arguments]) == code
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert message.replace("OUT", str(tmp_path)) in " ".join(lines) and lines[-1][-1] in ".?"
-
-
-def test_a_config_says_classes_input_size_boxes_and_masks(tmp_path, label_map):
-    from data_prep.check import model_input
-
-    (tmp_path / "a.config").write_text(
-        """
-        model { ssd { num_classes: 2 image_resizer { keep_aspect_ratio_resizer { min_dimension: 60
-                max_dimension: 100 } } } }
-        train_config { max_number_of_boxes: 2 }
-        train_input_reader { label_map_path: "LABEL_MAP" load_instance_masks: true mask_type: PNG_MASKS
-                             max_number_of_boxes: 2 }""".replace("LABEL_MAP", label_map),
-        encoding="utf-8",
-    )
-    facts = model_input.read(str(tmp_path / "a.config"))
-    assert (facts.num_classes, facts.label_map, facts.max_boxes, facts.masks) == (2, label_map, 2, "png")
-    assert facts.resize(40, 30) == (80, 60) and facts.resize(400, 100) == (100, 25)
-    path = write(tmp_path / "a.record", example(0, boxes=[(0, 0, 0.1, 1)] * 3, labels=[1, 2, 3]))
-    report = check(path, config=facts)
-    assert set(kinds(report)) == {"class-id", "config-masks", "many-boxes"}
-    assert report.small == {4: 0, 8: 0, 16: 3, 32: 3}
-
-
-def test_the_quick_check_of_a_training_imports_neither_tensorflow_nor_numpy_and_is_quick(mini):
-    code = (
-        "import sys, time; from data_prep.check import quick\nbefore = time.process_time()\n"
-        "assert quick.quick(sys.argv[1]) == []\n"
-        "print(time.process_time() - before); assert not {'tensorflow', 'numpy'} & set(sys.modules)"
-    )
-    took = subprocess.run([sys.executable, "-c", code, str(mini)], check=True, stdout=subprocess.PIPE).stdout
-    assert float(took) < 1
-
-
-def test_ids_are_taken_as_the_api_takes_them(tmp_path, label_map):
-    classes = inputs.read_label_map(label_map)
-    features = example_rules.parse(example(0, labels=[1], texts=["Hund"]))
-    assert example_rules.class_ids(features, classes) == [2] and example_rules.class_ids(features) == [1]
-    with pytest.raises(UsageError):
-        inputs.read_label_map(str(tmp_path / "none"))
-    with pytest.raises(DataError):
-        inputs.find([str(tmp_path / "none")])
-
-
-SMALL_SSD = """
-    model { ssd {
-        image_resizer { fixed_shape_resizer { width: 160 height: 160 } }
-        feature_extractor { type: "ssd_mobilenet_v1" }
-        anchor_generator { ssd_anchor_generator {
-            num_layers: 4 min_scale: 0.15 max_scale: 0.7 aspect_ratios: 1.0 reduce_boxes_in_lowest_layer: false } }
-        post_processing { batch_non_max_suppression { max_total_detections: 2 } } } }"""
-
-
-def facts_of(tmp_path, text=SMALL_SSD):
-    from data_prep.check import model_input
-
-    (tmp_path / "a.config").write_text(text, encoding="utf-8")
-    return model_input.read(str(tmp_path / "a.config"))
-
-
-def test_a_class_that_no_anchor_fits_is_named_with_its_share(tmp_path, label_map):
-    path = write(
-        tmp_path / "a.record",
-        *[example(n, boxes=[(0.32, 0.32, 0.38, 0.38), (0.2, 0.2, 0.5, 0.5)], labels=[1, 2]) for n in range(4)],
-    )
-    report = check(path, label_map=label_map, config=facts_of(tmp_path))
-    count, places = find(report, "no-anchor")
-    assert count == 1 and places[0]["id"] == "cat"
-    assert places[0]["detail"] == "0% of its boxes have an anchor of IoU 0.5 or more (0 of 4)"
-    finer = facts_of(tmp_path, SMALL_SSD.replace("min_scale: 0.15", "min_scale: 0.06"))
-    assert "no-anchor" not in kinds(check(path, label_map=label_map, config=finer))
-
-
-def test_an_image_with_more_boxes_than_the_model_can_find_is_named(tmp_path, label_map):
-    box = (0.2, 0.2, 0.5, 0.5)
-    path = write(
-        tmp_path / "a.record", example(0, boxes=[box] * 2, labels=[1, 2]), example(1, boxes=[box] * 3, labels=[1, 2, 1])
-    )
-    count, places = find(check(path, label_map=label_map, config=facts_of(tmp_path)), "many-detections")
-    assert count == 1 and places[0]["detail"] == "3 boxes, max_total_detections 2"
-
-
-def test_anchors_that_the_config_does_not_tell_are_said_not_to_have_been_looked_at(tmp_path, label_map):
-    path = write(tmp_path / "a.record", example(0, boxes=[(0.3, 0.3, 0.31, 0.31)], labels=[1]))
-    other = facts_of(tmp_path, SMALL_SSD.replace("ssd_mobilenet_v1", "embedded_ssd_mobilenet_v1"))
-    report = check(path, label_map=label_map, config=other)
-    assert "no-anchor" not in kinds(report) and any("anchors fit" in note for note in report.notes)

@@ -7,7 +7,7 @@ from PIL import Image
 
 from data_prep.__main__ import main
 from data_prep.check import inputs
-from data_prep.contact_sheet import collect, draw, statistics
+from data_prep.contact_sheet import collect, draw
 from data_prep.tfrecord import codec
 from tests.data_prep import foreign_records as foreign
 from tests.data_prep.foreign_records import example, write
@@ -61,18 +61,6 @@ def test_the_label_map_names_the_classes_and_what_it_lacks_is_said(tmp_path):
         ("cow (not in the label map)", "val"),
     }
     assert set(gather(path).classes) == {("cat", "val"), ("class 7", "val"), ("cow", "val")}
-
-
-def test_boxes_are_counted_by_their_sides(tmp_path):
-    path = write(
-        tmp_path / "a.record", example(0, labels=[1] * 3, boxes=[(0, 0, 1, 1), (0, 0, 0.26, 0.51), (4, 4, 20, 20)])
-    )
-    gathered = gather(path)
-    bins = statistics.OCTAVES * statistics.BINS_PER_OCTAVE
-    counted = {(row, column) for row in range(bins) for column in range(bins) if gathered.sizes[row][column]}
-    # One octave below the whole is three bins; the whole itself goes into the last bin.
-    assert counted == {(bins - 1, bins - 1), (bins - 3, bins - 6)}
-    assert gathered.odd_boxes == 1
 
 
 def test_the_sheet_has_the_images_their_boxes_and_their_masks(tmp_path):

@@ -15,7 +15,6 @@ from common.errors import DataError
 from data_prep.__main__ import main
 from data_prep.check import quick
 from data_prep.formats import coco
-from data_prep.images import coco_masks as forms_of_coco
 from data_prep.tfrecord import codec
 from data_prep.writer.dataset import Limits, label_map_text
 from tests.data_prep.prepared import examples, prepare
@@ -173,24 +172,6 @@ def test_a_broken_mask_costs_its_object_and_is_listed(tmp_path, encode, segmenta
     assert convert(tmp_path, tmp_path / "plain")["skipped"] == []
     dataset = convert(tmp_path, tmp_path / "out", masks="png")
     assert [entry["id"] for entry in dataset["skipped"]] == ["0"] and reason in dataset["skipped"][0]["reason"]
-
-
-@settings(deadline=None)
-@given(strategies.lists(strategies.integers(0, 50), min_size=1, max_size=20))
-def test_compressed_run_lengths_are_read_as_pycocotools_writes_them(counts):
-    pixels = sum(counts)
-    if pixels:
-        runs = coco_masks.frPyObjects({"size": [pixels, 1], "counts": counts}, pixels, 1)
-        assert forms_of_coco.expand_counts(runs["counts"].decode("ascii")) == counts
-
-
-@settings(deadline=None)
-@given(strategies.text(max_size=30))
-def test_no_text_makes_run_lengths_end_the_run(text):
-    try:
-        forms_of_coco.draw({"size": [HEIGHT, WIDTH], "counts": text}, (WIDTH, HEIGHT))
-    except ValueError as reason:
-        assert str(reason)
 
 
 @pytest.mark.parametrize(

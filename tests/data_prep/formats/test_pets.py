@@ -1,27 +1,18 @@
 """Oxford-IIIT Pet to records: the split and features of the API's converter, and every wart named."""
 
-import hashlib
 import io
 import json
 import os
-import re
 
 import pytest
-from hypothesis import given, settings, strategies
 from PIL import Image
 
 from common.errors import DataError, UsageError
 from common.project import PROJECT_DIR
 from data_prep.check import quick
 from data_prep.formats import pets
-from data_prep.source import annotation as annotations
 from data_prep.source import splits
-from data_prep.writer.dataset import Limits, Outcome, hold_to_limits
 from tests.data_prep.prepared import examples, prepare, skipped
-
-
-def shard_hashes(dataset):
-    return [shard["sha256"] for split in ("train", "val") for shard in dataset["splits"][split]["shards"]]
 
 
 def changes(dataset):
@@ -45,43 +36,6 @@ def test_an_example_holds_the_box_as_shares_of_the_sides_and_the_class_of_the_fi
     assert (features["image/object/class/label"], features["image/object/class/text"]) == ([26], [b"pug"])
     assert (features["image/object/truncated"], features["image/object/view"]) == ([1], [b"Left"])
     assert features["image/encoded"] == [encode()]
-
-
-def test_the_bytes_do_not_depend_on_the_number_of_workers(raw, tmp_path):
-    one = raw.convert(tmp_path / "one", workers=1)
-    three = raw.convert(tmp_path / "three", workers=3)
-    assert one == three and len(set(shard_hashes(one))) == 4
-    for shard in one["splits"]["val"]["shards"]:
-        data = (tmp_path / "three" / shard["file"]).read_bytes()
-        assert hashlib.sha256(data).hexdigest() == shard["sha256"]
-
-
-def test_a_second_run_does_nothing(raw, tmp_path, capsys):
-    dataset = raw.convert(tmp_path / "out")
-    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
-    capsys.readouterr()
-    assert raw.convert(tmp_path / "out") == dataset
-    assert "already complete: 14 train images and 6 val images" in capsys.readouterr().out
-    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()} == before
-
-
-def test_a_changed_annotation_is_converted_again(raw, tmp_path):
-    first = raw.convert(tmp_path / "out")
-    raw.annotate("pug_3", (1, 1, 20, 20))
-    assert shard_hashes(raw.convert(tmp_path / "out")) != shard_hashes(first)
-
-
-def test_other_options_replace_the_older_shards(raw, tmp_path):
-    raw.convert(tmp_path / "out", shards=3)
-    raw.convert(tmp_path / "out", shards=2)
-    assert len([name for name in os.listdir(str(tmp_path / "out")) if ".record-" in name]) == 4
-
-
-def test_a_missing_shard_is_made_again(raw, tmp_path):
-    dataset = raw.convert(tmp_path / "out")
-    (tmp_path / "out" / dataset["splits"]["train"]["shards"][1]["file"]).unlink()
-    assert raw.convert(tmp_path / "out") == dataset
-    assert quick.quick(str(tmp_path / "out")) == []
 
 
 @pytest.mark.parametrize(
@@ -170,63 +124,6 @@ def test_a_list_that_is_no_text_is_refused(raw, tmp_path):
         file.write(b"\xff\xfe")
     with pytest.raises(DataError, match="is not a text file"):
         raw.convert(tmp_path / "out")
-
-
-@settings(deadline=None)
-@given(strategies.text(max_size=60) | strategies.binary(max_size=60))
-def test_a_broken_xml_is_read_or_refused_but_never_ends_the_run(tmp_path_factory, junk):
-    path = tmp_path_factory.mktemp("xml") / "a.xml"
-    junk = junk.encode("utf-8", "replace") if isinstance(junk, str) else junk
-    path.write_bytes(b"<annotation><object><bndbox><xmin>" + junk + b"</xmin></bndbox></object></annotation>")
-    try:
-        annotation = annotations.read_xml(str(path))
-    except ValueError as reason:
-        assert str(reason)
-    else:
-        assert all(item.box is None for item in annotation.objects)
-
-
-def test_more_skipped_images_than_the_limit_fail_the_run_and_leave_the_older_dataset(raw, tmp_path):
-    dataset = raw.convert(tmp_path / "out")
-    raw.image("pug_1", b"broken")
-    with pytest.raises(DataError, match="1 of 20 images were skipped.*the limit of 2 %"):
-        raw.convert(tmp_path / "out", max_skipped=0.02)
-    assert quick.complete(str(tmp_path / "out")) == dataset
-    assert not [name for name in os.listdir(str(tmp_path / "out")) if name.endswith(".tmp")]
-
-
-def test_a_limit_that_is_just_met_is_kept_and_the_one_that_is_offered_suffices():
-    """29 of 100 images are 0.29 of them, although 0.29 * 100 is less than 29."""
-    for listed in range(1, 101):
-        for bad in range(listed + 1):
-            counted = {
-                "splits": {"train": {"listed": listed}},
-                "changed": [],
-                "skipped": [{"id": number, "forgiven": False} for number in range(bad)],
-            }
-            hold_to_limits(counted, Limits(max_skipped=bad / listed))
-            if bad:
-                with pytest.raises(DataError) as refused:
-                    hold_to_limits(counted, Limits(max_skipped=0))
-                offered = float(re.search("--max-skipped ([0-9.]+[0-9])", refused.value.do).group(1))
-                hold_to_limits(counted, Limits(max_skipped=offered))
-
-
-def test_a_missing_xml_is_forgiven_but_a_missing_folder_of_xmls_is_not(raw, tmp_path):
-    raw.remove("annotations/xmls/pug_1.xml")
-    raw.convert(tmp_path / "out", max_skipped=0)
-    raw.remove("annotations/xmls/pug_2.xml")
-    with pytest.raises(DataError, match="2 of 20 images have no annotation"):
-        raw.convert(tmp_path / "out")
-
-
-def test_a_shard_that_would_be_empty_is_refused(raw, tmp_path):
-    with pytest.raises(DataError, match="val split has 6 images for 7 shards"):
-        raw.convert(tmp_path / "out", shards=7)
-    raw.image(splits.by_seed(raw.ids)[1].ids[0], b"broken")
-    with pytest.raises(DataError, match="No usable image is left for pet_faces_val.record-00000-of-00006"):
-        raw.convert(tmp_path / "out", shards=6)
-    assert not (tmp_path / "out" / "dataset.json").exists()
 
 
 def test_a_class_that_the_label_map_does_not_have_is_named(raw, tmp_path):
@@ -343,61 +240,6 @@ def test_another_split_is_by_its_seed(raw, tmp_path):
     assert dataset["command"].endswith(
         "--boxes faces --masks none --shards 2 --split random --val-fraction 0.5 --seed 3"
     )
-
-
-def test_strict_allows_no_skip_at_all_even_of_what_is_there_already(raw, tmp_path, capsys):
-    raw.convert(tmp_path / "strict", strict=True)
-    raw.remove("annotations/xmls/pug_1.xml")
-    raw.convert(tmp_path / "out", max_skipped=0)
-    capsys.readouterr()
-    with pytest.raises(DataError, match="1 of 20 images.*--strict allows none"):
-        raw.convert(tmp_path / "out", strict=True)
-    assert "pug_1" in capsys.readouterr().out
-
-
-def test_dataset_json_sums_up_the_images_and_their_checksums(raw, tmp_path, encode):
-    raw.image("pug_1", encode(size=(50, 30)))
-    first = raw.convert(tmp_path / "out")
-    assert first["picture_sizes"]["width"] == {"min": 40, "median": 40, "max": 50}
-    assert first["picture_sizes"]["commonest"] == [{"size": "40x30", "pictures": 19}, {"size": "50x30", "pictures": 1}]
-    assert first["command"].startswith("python -m data_prep pets --source ")
-    raw.image("pug_2", encode(size=(40, 30), quality=20))
-    second = raw.convert(tmp_path / "out")
-    assert first["pictures_sha256"] != second["pictures_sha256"]
-    assert first["made_from"]["source_sha256"] != second["made_from"]["source_sha256"]
-
-
-def test_every_image_counts_in_the_checksum_of_all(raw, tmp_path, encode):
-    found = {raw.convert(tmp_path / "out")["pictures_sha256"]}
-    for image_id in raw.ids[:6]:
-        raw.image(image_id, encode(quality=20))
-        found.add(raw.convert(tmp_path / "out", shards=3)["pictures_sha256"])
-    assert len(found) == 7
-
-
-def test_a_image_that_is_lost_without_a_word_fails_the_run(raw, tmp_path, monkeypatch):
-    convert = pets.Converter.__call__
-    monkeypatch.setattr(
-        pets.Converter,
-        "__call__",
-        lambda self, image_id: Outcome(None) if image_id == "pug_7" else convert(self, image_id),
-    )
-    with pytest.raises(DataError, match="1 of 20 images are neither written nor listed as skipped"):
-        raw.convert(tmp_path / "out", workers=2)
-    assert os.listdir(str(tmp_path / "out")) == []
-
-
-def test_one_image_in_twenty_may_lack_its_xml_and_no_more():
-    def without_xml(count):
-        return {
-            "splits": {"train": {"listed": 100}},
-            "changed": [],
-            "skipped": [{"id": number, "forgiven": True} for number in range(count)],
-        }
-
-    hold_to_limits(without_xml(5), Limits(max_skipped=0))
-    with pytest.raises(DataError, match="6 of 100 images have no annotation"):
-        hold_to_limits(without_xml(6), Limits(max_skipped=0))
 
 
 def test_the_two_damaged_images_of_the_dataset_are_written_anew(raw, tmp_path, encode):

@@ -6,7 +6,7 @@ import struct
 import pytest
 from hypothesis import given, settings, strategies
 
-from data_prep.tfrecord import codec, example_proto
+from data_prep.tfrecord import codec
 
 EXAMPLE = {
     "b": codec.Texts([b"\x00\xff", "ä"]),
@@ -45,31 +45,6 @@ def test_an_example_survives_and_an_empty_list_keeps_its_key():
         "c": [1, -2],
         "empty": [],
     }
-
-
-texts = strategies.lists(strategies.binary(max_size=200) | strategies.text(max_size=200), max_size=4)
-ints = strategies.lists(strategies.integers(-(2**63), 2**63 - 1), max_size=20)
-floats = strategies.lists(strategies.floats(width=32), max_size=50)
-
-
-@settings(deadline=None)
-@given(
-    strategies.dictionaries(
-        strategies.text(max_size=150),
-        texts.map(codec.Texts) | ints.map(codec.Ints) | floats.map(codec.Floats),
-        max_size=8,
-    )
-)
-def test_the_bytes_are_those_of_protobuf(features):
-    example = example_proto.Example()
-    for key, values in features.items():
-        feature = example.features.feature[key]
-        kind = {codec.Texts: feature.bytes_list, codec.Ints: feature.int64_list, codec.Floats: feature.float_list}[
-            type(values)
-        ]
-        kind.SetInParent()
-        kind.value.extend(value.encode("utf-8") if isinstance(value, str) else value for value in values)
-    assert codec.encode(features) == example.SerializeToString(deterministic=True)
 
 
 def test_packed_floats_are_floats_as_they_lie_in_memory():

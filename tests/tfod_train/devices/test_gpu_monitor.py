@@ -1,87 +1,15 @@
 """GPUs made up at NVML's boundary, the module pynvml: what is said of their use, and what of NVML's failures."""
 
-import inspect
 import sys
 import time
-import types
 
 import pytest
 
+from tests.tfod_train.devices.fake_nvml import Error
 from tfod_train.devices import devices as device_choice
-from tfod_train.devices import gpu_monitor, gpus
+from tfod_train.devices import gpu_monitor
 
 MIB = 2**20
-
-
-class Error(Exception):
-    def __init__(self, value):
-        super(Error, self).__init__({3: "Not Supported", 9: "Driver Not Loaded", 15: "GPU is lost"}[value])
-        self.value = value
-
-
-class Nvml(types.ModuleType):
-    """pynvml for GPUs of which each is [uuid, percent, bytes in use]; an Error in place of an answer is raised."""
-
-    NVMLError = Error
-    NVML_ERROR_NOT_SUPPORTED = 3
-
-    def __init__(self, *listed, **how):
-        super(Nvml, self).__init__("pynvml")
-        self.listed = [list(gpu) for gpu in listed]
-        self.init_error = how.get("init_error")
-        self.open = 0
-        self.asked = 0
-
-    def nvmlInit(self):
-        if self.init_error:
-            raise Error(self.init_error)
-        self.open += 1
-
-    def nvmlShutdown(self):
-        self.open -= 1
-
-    def nvmlDeviceGetCount(self):
-        return len(self.listed)
-
-    def nvmlDeviceGetHandleByIndex(self, index):
-        return index
-
-    def nvmlDeviceGetUUID(self, handle):
-        return self.listed[handle][0].encode()
-
-    def nvmlDeviceGetName(self, handle):
-        return "Tesla V100"
-
-    def nvmlDeviceGetCudaComputeCapability(self, handle):
-        return 7, 0
-
-    def nvmlSystemGetDriverVersion(self):
-        return b"470.57"
-
-    def _answer(self, handle, column):
-        self.asked += 1
-        answer = self.listed[handle][column]
-        if isinstance(answer, Error):
-            raise answer
-        return answer
-
-    def nvmlDeviceGetUtilizationRates(self, handle):
-        return types.SimpleNamespace(gpu=self._answer(handle, 1), memory=99)
-
-    def nvmlDeviceGetMemoryInfo(self, handle):
-        return types.SimpleNamespace(total=10**12, free=5, used=self._answer(handle, 2))
-
-
-@pytest.fixture
-def nvml(monkeypatch):
-    """function(*gpus, **how) -> Nvml, which is what `import pynvml` gives from then on."""
-
-    def install(*listed, **how):
-        made = Nvml(*listed, **how)
-        monkeypatch.setitem(sys.modules, "pynvml", made)
-        return made
-
-    return install
 
 
 @pytest.fixture
@@ -128,27 +56,6 @@ def fed(samples, spans):
     return watched
 
 
-def test_the_module_asked_is_made_like_that():
-    import pynvml
-
-    for name in (
-        "nvmlInit",
-        "nvmlShutdown",
-        "nvmlDeviceGetCount",
-        "nvmlDeviceGetHandleByIndex",
-        "nvmlDeviceGetUUID",
-        "nvmlDeviceGetUtilizationRates",
-        "nvmlDeviceGetMemoryInfo",
-    ):
-        ours = inspect.signature(getattr(Nvml(), name)).parameters
-        theirs = inspect.signature(getattr(pynvml, name)).parameters
-        assert list(theirs)[: len(ours)] == list(ours), name
-    assert pynvml.NVML_ERROR_NOT_SUPPORTED == 3
-    assert issubclass(pynvml.NVMLError_NotSupported, pynvml.NVMLError)
-    assert {"gpu", "memory"} <= {name for name, _ in pynvml.c_nvmlUtilization_t._fields_}
-    assert {"total", "free", "used"} <= {name for name, _ in pynvml.c_nvmlMemory_t._fields_}
-
-
 def test_each_gpu_of_the_run_is_told_of_in_the_order_of_its_devices(nvml, watch, read_settings):
     nvml(("GPU-aaaa", 10, 100 * MIB), ("GPU-bbbb", 20, 200 * MIB), ("GPU-cccc", 30, 300 * MIB))
     settings = read_settings(CUDA_VISIBLE_DEVICES="2,GPU-a")
@@ -159,13 +66,6 @@ def test_each_gpu_of_the_run_is_told_of_in_the_order_of_its_devices(nvml, watch,
         assert watched.now() == []
         assert until_known(watched) == [gpu_monitor.Use(30.0, 300), gpu_monitor.Use(10.0, 100)]
     assert sentences == []
-
-
-def test_preflight_and_the_choice_of_devices_ask_the_same_library(nvml):
-    made = nvml(("GPU-aaaa", 10, 0), ("GPU-bbbb", 20, 0))
-    assert device_choice.gpus_of_this_machine() == [("GPU-aaaa", "Tesla V100"), ("GPU-bbbb", "Tesla V100")]
-    assert gpus.look().driver == "470.57" and gpus.look().gpus[1].capability == (7, 0)
-    assert made.open == 0
 
 
 def test_on_the_cpu_nothing_is_asked(nvml, watch, two_cpus):

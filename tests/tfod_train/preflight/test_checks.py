@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -15,23 +13,6 @@ pytestmark = pytest.mark.usefixtures("protos")
 
 V100 = gpus.Gpu("GPU-0", "Tesla V100", (7, 0))
 A100 = gpus.Gpu("GPU-1", "A100", (8, 0))
-
-
-@pytest.fixture
-def look(mini, tmp_path, read_settings):
-    """function(host, **settings) -> Report."""
-    from tfod_train.preflight import checks
-
-    def at(host=None, **settings):
-        environ = {
-            "DEVICE": "cpu",
-            "DATASET": str(mini),
-            "RUN_DIR": str(tmp_path / "run"),
-            "PIPELINE_CONFIG": "configs/ssd_mobilenet_v1_mini_pets.config",
-        }
-        return checks.look(read_settings(**dict(environ, **settings)), host or gpus.Host())
-
-    return at
 
 
 def line(report, check):
@@ -168,43 +149,6 @@ def test_free_space_is_held_against_the_checkpoints_that_will_be_kept(free, leve
     assert "4 more checkpoints of" in found.text and "estimated from a ssd_mobilenet_v1" in found.text
 
 
-def test_the_command_shows_one_screen_and_json_without_tensorflow(mini, api_dir, tmp_path, project_dir, cpu_secs):
-    environ = dict(
-        os.environ,
-        DEVICE="cpu",
-        DATASET=str(mini),
-        RUN_DIR=str(tmp_path / "run"),
-        PYTHONPATH=api_dir,
-        PIPELINE_CONFIG="configs/ssd_mobilenet_v1_mini_pets.config",
-    )
-    before = cpu_secs()
-    shown = subprocess.run(
-        [sys.executable, "-X", "importtime", "entrypoint.py", "preflight"],
-        cwd=project_dir,
-        env=environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
-    assert cpu_secs() - before < 10
-    assert "tensorflow.python" not in shown.stderr
-    assert shown.returncode == 0, shown.stdout + shown.stderr
-    lines = shown.stdout.splitlines()
-    assert len(lines) < 25 and lines[-1] == "Training can start."
-    without_gpu = dict(environ, DEVICE="gpu", CUDA_VISIBLE_DEVICES="-1")
-    done = subprocess.run(
-        [sys.executable, "entrypoint.py", "preflight", "--json"],
-        cwd=project_dir,
-        env=without_gpu,
-        stdout=subprocess.PIPE,
-        universal_newlines=True,
-    )
-    answer = json.loads(done.stdout)
-    assert done.returncode == answer["exit_code"] == 3
-    assert {one["check"]: one["level"] for one in answer["lines"]}["devices"] == "error"
-    assert {(one["level"], one["code"]) for one in answer["lines"]} == {("ok", 0), ("error", 3)}
-
-
 def test_what_several_gpus_need_of_machine_and_driver_is_looked_at(look, monkeypatch):
     from tfod_train.preflight import checks
 
@@ -279,29 +223,3 @@ def test_a_run_dir_in_use_or_of_others_is_refused(look, run_of_step, monkeypatch
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(run_of_step) and allowed(path, mode))
     not_ours = line(look(), "RUN_DIR")
     assert (not_ours.level, not_ours.text) == ("error", f"RUN_DIR={run_of_step} cannot be written.")
-
-
-def test_a_training_tells_the_warnings_of_its_look_and_is_refused_by_its_errors(look, monkeypatch, read_settings):
-    from tfod_train.commands import train
-    from tfod_train.preflight import checks
-
-    report = look()
-    warned = report._replace(lines=report.lines + [checks.Line("driver", "warning", "It is old.", "Update it.")])
-    for name in ("_say_what_will_happen", "_begin"):
-        monkeypatch.setattr(train, name, lambda *_: None)
-    monkeypatch.setattr(checks.RunDir, "prepare", lambda *_: 0)
-    monkeypatch.setattr(train, "_train", lambda *_: 143)
-    monkeypatch.setattr(train.checks, "look", lambda settings, make_data: warned)
-
-    class Console(object):
-        sentences = []
-        say = sentences.append
-
-    assert train.train(read_settings(DEVICE="cpu"), Console, []) == 143
-    assert Console.sentences == ["It is old. Update it."]
-    refused = report._replace(lines=report.lines + [checks.Line("disk", "error", "It is full.", "Free some.")])
-    monkeypatch.setattr(train.checks, "look", lambda settings, make_data: refused)
-    monkeypatch.setattr(checks.RunDir, "prepare", lambda *_: pytest.fail("something was begun"))
-    with pytest.raises(Refused) as error:
-        train.train(read_settings(DEVICE="cpu"), Console, [])
-    assert (error.value.what, error.value.code) == ("It is full.", 3)

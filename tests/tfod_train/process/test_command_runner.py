@@ -60,18 +60,6 @@ def test_what_nobody_foresaw_is_one_line_and_says_where_more_is(capfd):
     )
 
 
-def test_without_the_environment_entrypoint_names_the_way_to_it(project_dir):
-    done = subprocess.run(
-        [sys.executable, "-S", "-E", "entrypoint.py", "train"],
-        cwd=project_dir,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
-    assert done.returncode == 3
-    assert "is not installed" in done.stderr and "make train" in done.stderr and "Traceback" not in done.stderr
-
-
 def test_the_log_has_the_traceback_of_what_nobody_foresaw_and_debug_shows_it(tmp_path):
     """In a process of its own, whose descriptors the console points elsewhere."""
     program = (

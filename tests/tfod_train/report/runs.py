@@ -1,6 +1,7 @@
 """What trainings and evaluations of made-up runs leave behind, and a page as a browser reads it."""
 
 import html.parser
+import json
 
 from tfod_train.report import page as report
 
@@ -56,6 +57,19 @@ MANIFEST = {
     "outcome": "finished",
     "exit_code": 0,
 }
+
+
+def write_run(run, changes=(), records=(), evaluations=None, best_step=None):
+    """Writes what a run leaves into the folder `run`, which it makes and returns; records may be texts."""
+    (run / "eval").mkdir(parents=True)
+    (run / "run.json").write_text(json.dumps(dict(MANIFEST, **dict(changes))))
+    if records is not None:
+        (run / "metrics.jsonl").write_text(
+            "".join(one if isinstance(one, str) else json.dumps(one) + "\n" for one in records)
+        )
+    if evaluations is not None:
+        (run / "eval" / "metrics.json").write_text(json.dumps({"evaluations": evaluations, "best_step": best_step}))
+    return run
 
 
 def record(step, loss=1.0, **more):

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-TINY_CONFIG = "tests/end_to_end/scenarios/tiny_ssd.config"
+from tests.training_fixtures import TINY_CONFIG
+
 EXPORT = """
 import sys
 from tests.end_to_end.scenarios import tiny_ssd
@@ -22,15 +23,6 @@ with tf.Graph().as_default(), tf.Session() as session:
     kinds = [operation.type for operation in tf.get_default_graph().get_operations()]
     print("exported", boxes.shape, scores.max() > 0, kinds.count("FakeQuantWithMinMaxVars"))
 """
-
-
-@pytest.fixture
-def config(protos):
-    from tfod_train.config import pipeline
-
-    parsed = pipeline.parse(TINY_CONFIG)
-    parsed.train_config.keep_checkpoint_every_n_hours = 3
-    return parsed
 
 
 @pytest.mark.tensorflow

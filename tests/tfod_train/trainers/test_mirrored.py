@@ -2,17 +2,6 @@
 
 import pytest
 
-TINY_CONFIG = "tests/end_to_end/scenarios/tiny_ssd.config"
-
-
-@pytest.fixture
-def config(protos):
-    from tfod_train.config import pipeline
-
-    parsed = pipeline.parse(TINY_CONFIG)
-    parsed.train_config.keep_checkpoint_every_n_hours = 3
-    return parsed
-
 
 @pytest.mark.tensorflow
 def test_the_estimators_saver_keeps_what_settings_and_config_say(config, planned_run):

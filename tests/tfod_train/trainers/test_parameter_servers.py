@@ -9,8 +9,9 @@ import time
 
 import pytest
 
+from tests.training_fixtures import TINY_CONFIG
+
 # argv: how many servers, whether to wait until they listen, and what becomes of this process then.
-TINY_CONFIG = "tests/end_to_end/scenarios/tiny_ssd.config"
 PARENT = """
 import os, sys, time
 from tfod_train.trainers.parameter_servers import ParameterServers
