@@ -1,6 +1,6 @@
 # The front door. Settings are variables, either way: `make train TRAINER=clone`, `TRAINER=clone make train`.
 .DEFAULT_GOAL := help
-.PHONY: help train eval config report preflight diff export detect mini-pets pets-tfrecord dataset adopt tensorboard setup
+.PHONY: help train eval config report preflight diff export detect mini-pets pets-tfrecord dataset adopt check show tensorboard setup
 .PHONY: lint test test-fast test-full test-nightly test-faults test-api test-image smoke lock pin-base sbom clean
 
 PYTHON ?= python3
@@ -44,6 +44,12 @@ dataset:  ## convert your own images into data/NAME, whatever format they are in
 
 adopt:  ## train on TFRecords that you have (RECORDS='a.record-*' VAL='b.record' LABEL_MAP=x.pbtxt, TEST=, OUT=data/NAME)
 	@$(LAUNCH) adopt --records "$(RECORDS)" --val "$(VAL)" --label-map "$(LABEL_MAP)" $(if $(TEST),--test "$(TEST)") $(if $(OUT),--out "$(OUT)")
+
+check:  ## read every byte of the records of DATASET=, and say what is wrong with which
+	@$(LAUNCH) check "$(or $(DATASET),mini-pets)"
+
+show:  ## draw images of DATASET= with their boxes, and box sizes, into its contact-sheet.png
+	@$(LAUNCH) show "$(or $(DATASET),mini-pets)"
 
 tensorboard:  ## show the curves of all runs on http://127.0.0.1:6006
 	@$(LAUNCH) tensorboard

@@ -196,6 +196,30 @@ def adopt(arguments: List[str], environ: Mapping[str, str]) -> int:
     return in_environment(environ, ["entrypoint.py", "data", "adopt"] + words)
 
 
+def check(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Checks the records of a dataset: a folder, or one of DATASETS."""
+    return _look_at("check", arguments, environ)
+
+
+def show(arguments: List[str], environ: Mapping[str, str]) -> int:
+    """Draws the contact sheet of a dataset: a folder, or one of DATASETS."""
+    return _look_at("show", arguments, environ)
+
+
+def _look_at(command, arguments, environ):
+    if len(arguments) != 1:
+        raise LaunchError(f"{command} takes one dataset.", f"make {command} DATASET=data/mine", code=2)
+    data_dir = os.path.abspath(os.path.join(ROOT, environ.get("DATA_DIR") or "data"))
+    folder = os.path.join(data_dir, arguments[0]) if arguments[0] in DATASETS else os.path.expanduser(arguments[0])
+    folder = os.path.abspath(os.path.join(ROOT, folder))
+    environ = dict(environ, PETS_DIR="")
+    place = find_place(environ, gpus=None)
+    say(place.line)
+    if place.kind == "docker":
+        return in_container(environ, ["data", command, where.below_data(folder, data_dir)])
+    return in_environment(environ, ["entrypoint.py", "data", command, folder])
+
+
 def config(arguments: List[str], environ: Mapping[str, str]) -> int:
     """Writes a config for DATASET; the model is by default one for the devices of this machine."""
     _refuse_names_of_other_tools(environ, ("MODEL", "OUT"))
@@ -311,6 +335,8 @@ OWN: Dict[str, Tuple[Callable[[List[str], Mapping[str, str]], int], str]] = {
         adopt,
         "describe TFRecords that you have: --records FILES --val FILES --label-map FILE [--test] [--out DIR]",
     ),
+    "check": (check, "check the records of a dataset: FOLDER, mini-pets or pets"),
+    "show": (show, "draw images of a dataset with their boxes: FOLDER, mini-pets or pets"),
     "config": (config, COMMANDS["config"].text),
     "dataset": (dataset, "convert your own images into data/NAME: --source DIR [--format NAME] [--out DIR]"),
     "data": (data, "prepare the dataset mini-pets or pets (PETS_DIR: a folder with the images)"),

@@ -1,6 +1,6 @@
 """What a config that was written for the data brings, measured: the same steps, with the shipped one and with that.
 
-Nightly: two trainings of 500 steps, of 4 and of some 12 minutes on two quiet cores.
+Nightly: two trainings of 300 steps, of some 3 and 8 minutes on two quiet cores.
 """
 
 import json
@@ -11,7 +11,7 @@ from tests import cells
 
 pytestmark = [pytest.mark.training, pytest.mark.nightly]
 
-STEPS = "500"
+STEPS = "300"
 
 
 @pytest.fixture(scope="module")

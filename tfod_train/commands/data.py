@@ -11,7 +11,12 @@ from tfod_train.process.console import Console
 from tfod_train.settings import Settings
 
 # Of the user's own images; what data_prep makes of them is trained on with DATASET=<the folder>.
-FORMATS = tuple(each.name for each in data_formats.FORMATS if not each.published) + ("dataset", "adopt")
+FORMATS = tuple(each.name for each in data_formats.FORMATS if not each.published) + (
+    "dataset",
+    "adopt",
+    "check",
+    "show",
+)
 
 
 def make(settings: Settings, console: Console, arguments: List[str]) -> int:
