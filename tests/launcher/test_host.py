@@ -112,6 +112,16 @@ def test_the_image_is_taken_as_it_was_built_where_compose_knows_how(bare):
     assert host.as_built() == ["--pull", "never"] and host.image_id("mine") == "sha256:0123"
 
 
+def test_what_is_passed_over_is_named_with_its_reason(bare):
+    bare.add("python3.7", "#!/bin/sh\nexit 127\n")
+    bare.add("python3.6", "#!/bin/sh\necho hello\n")
+    found, reasons = host.find_python({"PYENV_ROOT": str(bare.home)})
+    assert (found, reasons) == (
+        None,
+        [f"{bare.bin}/python3.7: does not run", f"{bare.bin}/python3.6: gives no sensible answer"],
+    )
+
+
 def test_a_machine_without_python_is_told_what_was_passed_over():
     assert host.python_problem([]).endswith("through uv")
     assert host.python_problem(["/a: does not run", "/b: is old"]).endswith("(/a: does not run; /b: is old)")

@@ -38,9 +38,9 @@ def test_what_is_of_the_wrong_type_is_not_judged_further():
 
 
 def test_the_shorter_side_of_each_sound_box_is_measured_at_the_input():
-    features = example_rules.parse(example(0, boxes=[(0, 0, 0.5, 1), (0.9, 0, 0.1, 1)], labels=[1, 1]))
+    features = example_rules.parse(example(0, boxes=[(0, 0, 0.25, 1), (0, 0.5, 1, 1), (0.9, 0, 0.1, 1)]))
     rules = Rules(resize=lambda width, height: (2 * width, height))
-    assert example_rules.input_pixels(features, rules, (40, 30)) == [30]
+    assert example_rules.input_pixels(features, rules, (40, 30)) == [20, 15]
     assert example_rules.input_pixels(features, rules, None) == []
     assert example_rules.input_pixels(features, Rules(), (40, 30)) == []
 

@@ -66,6 +66,22 @@ def test_a_disk_without_room_for_those_to_keep_is_refused_before_the_first_step(
     assert RunDir(tmp_path).checkpoints() == []
 
 
+@pytest.mark.parametrize("there, copies", [(0, 4), (1, 3), (3, 1), (9, 1)])
+def test_there_has_to_be_room_for_those_to_keep_and_one_more(there, copies, planned_run, tmp_path, monkeypatch):
+    import tensorflow.compat.v1 as tf
+
+    from tfod_train.hooks.checkpoint import checkpoint_hook
+
+    asked = []
+    monkeypatch.setattr(RunDir, "checkpoints", lambda self: [("model.ckpt", 1)] * there)
+    monkeypatch.setattr(RunDir, "check_free_space", lambda self, needed: asked.append(needed))
+    with tf.Graph().as_default():
+        tf.get_variable("a", [5])
+        tf.train.create_global_step()
+        checkpoint_hook(planned_run(tmp_path, None, KEEP_CHECKPOINTS="3"), saver=tf.train.Saver()).begin()
+    assert asked == [copies * (5 * 4 + 8)]
+
+
 def test_a_variable_counts_once_however_many_replicas_have_it():
     import tensorflow.compat.v1 as tf
 

@@ -52,3 +52,21 @@ def test_of_a_step_the_parts_of_the_loss_and_the_rate_are_fetched():
         assert sorted(found) == ["LearningRate/LearningRate/rate", "Losses/Loss/a"]
         with tf.Session() as session:
             assert session.run(found) == {"LearningRate/LearningRate/rate": 0.5, "Losses/Loss/a": 1.0}
+
+
+def test_summaries_are_fetched_at_the_first_step_and_then_each_hundred(tmp_path):
+    from tfod_train.hooks import summaries
+    from tfod_train.observers.speed import Speed
+    from tfod_train.run.run_dir import RunDir
+
+    speed, fetched = Speed(1, 0), []
+    hook = summaries.ScalarsHook(RunDir(tmp_path), speed, "all of them")
+    # As of a run that resumes: what is done before step 151 is step 150.
+    for step in range(150, 301):
+        speed.step = step
+        wanted = hook.before_run(None)
+        if wanted is not None:
+            assert wanted.fetches == "all of them"
+            fetched.append(step)
+            hook._written_at = step
+    assert fetched == [150, 200, 300]

@@ -31,7 +31,12 @@ def test_the_last_finite_loss_is_kept_for_the_manifest(training, step):
     assert training.speed.last_loss == 2.5
 
 
-def test_of_many_images_the_first_are_shown_and_the_rest_counted(training, step, terminal):
+@pytest.mark.parametrize("count, rest", [(12, "11."), (13, "11 and 1 more, in train.log.")])
+def test_of_many_images_the_first_are_shown_and_all_logged(count, rest, training, step, terminal, monkeypatch):
+    log = []
+    monkeypatch.setattr(training.console, "log", log.append)
     with pytest.raises(Refused):
-        FiniteLoss(training).on_step(step(1, float("nan"), [[b"%d" % number for number in range(20)]]))
-    assert terminal.getvalue().startswith("Images of step 1: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more, in ")
+        FiniteLoss(training).on_step(step(1, float("nan"), [[b"%d" % number for number in range(count)]]))
+    assert terminal.getvalue() == f"Images of step 1: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, {rest}\n"
+    everyone = f"All images of step 1: {', '.join(map(str, range(count)))}"
+    assert log == ([everyone] if count > 12 else [])

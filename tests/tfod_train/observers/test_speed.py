@@ -35,6 +35,12 @@ def test_a_rate_is_that_of_the_last_half_minute(step):
     assert fed(slow + fast).images_per_sec() == pytest.approx(32)
 
 
+def test_all_of_the_half_minute_counts_and_not_its_last_steps_alone(step):
+    fast = [step(number, ended=number) for number in range(1, 21)]
+    slow = [step(20 + number, ended=20 + 2.0 * number) for number in range(1, 6)]
+    assert fed(fast + slow).images_per_sec() == pytest.approx(16 * 23 / 28)
+
+
 def test_the_wait_for_input_is_the_mean_and_a_share_of_a_step(step):
     speed = fed(step(number, waited=0.1 * (number % 2)) for number in range(1, 12))
     assert speed.input_wait_secs() == pytest.approx(0.05, abs=0.01)
