@@ -349,18 +349,3 @@ def test_damaged_results_are_named(run):
         file.write("{")
     with pytest.raises(Refused, match="metrics.json is damaged"):
         run.start()
-
-
-def test_a_class_may_have_any_name():
-    from rich.console import Console
-
-    entry = {
-        "step": 1,
-        "per_class_boxes": {"[bold]cat[/bold]": 3, "dog": 2},
-        "per_class_ap": {"dog": 0.25},
-        "per_class_ap50": {},
-    }
-    console = Console(width=110, record=True, file=open(os.devnull, "w"))
-    console.print(measure.table(entry))
-    text = console.export_text()
-    assert "[bold]cat[/bold]" in text and "0.250" in text and "AP@.5IOU" not in text
