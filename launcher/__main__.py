@@ -169,31 +169,36 @@ def dataset(arguments: List[str], environ: Mapping[str, str]) -> int:
 
 
 def adopt(arguments: List[str], environ: Mapping[str, str]) -> int:
-    """Describes records that are there already; a container sees those below the data's folder, as a training does."""
+    """Describes TFRecords that are there in --out, by default the data's folder and FOLDER-adopted."""
     parser = argparse.ArgumentParser(prog="make adopt", allow_abbrev=False)
-    for name in ("records", "val", "test", "label-map", "out"):
+    for name in ("records", "val", "test"):
+        parser.add_argument("--" + name, nargs="*", default=[])
+    for name in ("label-map", "out"):
         parser.add_argument("--" + name, default="")
-    given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value}
-    for name, variable in (("records", "RECORDS"), ("val", "VAL"), ("label_map", "LABEL_MAP")):
-        if name not in given:
+    options = parser.parse_args(arguments)
+    for variable in ("RECORDS", "VAL", "LABEL_MAP"):
+        if not getattr(options, variable.lower()):
             raise LaunchError(
-                f"adopt needs {variable}.",
-                "make adopt RECORDS='mine/train.record-*' VAL=mine/val.record LABEL_MAP=mine/label_map.pbtxt",
+                f"make adopt needs {variable}=.",
+                "Name all three: make adopt RECORDS='my/train.record-*' VAL=my/val.record LABEL_MAP=my/map.pbtxt.",
                 code=2,
             )
+    records = {name: _absolute(getattr(options, name)) for name in ("records", "val", "test")}
+    data_dir = os.path.abspath(os.path.join(ROOT, environ.get("DATA_DIR") or "data"))
+    name = os.path.basename(os.path.dirname(records["records"][0])) + "-adopted"
+    (out, label_map) = _absolute([options.out or os.path.join(data_dir, name), options.label_map])
     environ = dict(environ, PETS_DIR="")
     place = find_place(environ, gpus=None)
     say(place.line)
-    paths = {name: os.path.abspath(os.path.join(ROOT, os.path.expanduser(value))) for name, value in given.items()}
-    name = os.path.basename(os.path.dirname(paths["records"])) + "-adopted"
-    data_dir = os.path.abspath(os.path.join(ROOT, environ.get("DATA_DIR") or "data"))
-    paths.setdefault("out", os.path.join(data_dir, name))
     if place.kind == "docker":
-        paths = {name: where.below_data(path, data_dir) for name, path in paths.items()}
-    words = [word for name in sorted(paths) for word in ("--" + name.replace("_", "-"), paths[name])]
-    if place.kind == "docker":
-        return in_container(environ, ["data", "adopt"] + words)
+        words, volumes = where.adopted(records, label_map, out, data_dir)
+        return in_container(environ, ["data", "adopt"] + words, volumes)
+    words = where.adopt_options(records, label_map, out)
     return in_environment(environ, ["entrypoint.py", "data", "adopt"] + words)
+
+
+def _absolute(paths):
+    return [os.path.abspath(os.path.join(ROOT, os.path.expanduser(path))) for path in paths]
 
 
 def check(arguments: List[str], environ: Mapping[str, str]) -> int:

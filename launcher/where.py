@@ -1,5 +1,6 @@
 """Where to run, and on which devices: decisions only, made from answers that `host.py` or a test gives."""
 
+import glob
 import os
 import platform as this_platform
 from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
@@ -227,14 +228,58 @@ def below_data(path: str, data_dir: str) -> str:
     Raises:
         LaunchError: it lies elsewhere, and no training in a container would see it.
     """
-    inside = os.path.relpath(path, data_dir)
-    if inside.startswith(os.pardir):
+    if not _inside(path, data_dir):
         raise LaunchError(
             f"{path} is not below {data_dir}, and a training in a container sees no records elsewhere.",
             "Move or copy it there, set DATA_DIR to a folder above it, or do without Docker: RUN_IN=venv.",
             code=2,
         )
-    return os.path.join("/data", inside)
+    return os.path.join("/data", os.path.relpath(path, data_dir))
+
+
+def adopted(
+    records: Mapping[str, Sequence[str]], label_map: str, out: str, data_dir: str
+) -> Tuple[List[str], List[str]]:
+    """The options of adopting in a container, and those that show it the label map, which is copied.
+
+    A training sees the data's folder alone, so records and dataset have to lie there, and not by a link that leads out.
+
+    Args:
+        records: {option: absolute paths and patterns}.
+        label_map: its absolute path.
+        out: the absolute path of the dataset.
+        data_dir: the folder that is the container's /data.
+
+    Raises:
+        LaunchError: one of them lies elsewhere.
+    """
+    every = [name for paths in records.values() for path in paths for name in (glob.glob(path) or [path])]
+    for path in every + [out]:
+        if not (_inside(path, data_dir) and _inside(os.path.realpath(path), os.path.realpath(data_dir))):
+            raise LaunchError(
+                f"{path} does not lie in {data_dir}, and a training in a container sees no other data.",
+                "Move or copy it there, set DATA_DIR to the folder that holds all of it, or run without Docker: "
+                "RUN_IN=venv.",
+                code=2,
+            )
+
+    def there(path: str) -> str:
+        return os.path.join("/data", os.path.relpath(path, data_dir)) if _inside(path, data_dir) else path
+
+    folder = os.path.dirname(label_map)
+    volumes = [] if _inside(label_map, data_dir) else ["--volume", f"{folder}:{folder}:ro"]
+    inside = {option: [there(path) for path in paths] for option, paths in records.items()}
+    return adopt_options(inside, there(label_map), there(out)), volumes
+
+
+def adopt_options(records: Mapping[str, Sequence[str]], label_map: str, out: str) -> List[str]:
+    """The options of data_prep's adopt; records: {option: paths}, of which an empty list is left out."""
+    words = [word for option, paths in records.items() if paths for word in ["--" + option] + list(paths)]
+    return words + ["--label-map", label_map, "--out", out]
+
+
+def _inside(path, folder):
+    return os.path.relpath(path, folder).split(os.sep)[0] != os.pardir
 
 
 def written(arguments: Sequence[str], root: str, data_dir: str) -> Tuple[List[str], List[str]]:

@@ -7,8 +7,8 @@ from PIL import Image, ImageDraw, ImageFilter
 
 SIZE = (320, 240)
 CLASSES = ("tiny", "medium", "large")
-# How many an image, and their radius in px: of tiny ones a side is 3 % of the image's.
-KINDS = (("large", (1, 1), (42.5, 52.5)), ("medium", (4, 7), (18.0, 24.0)), ("tiny", (6, 10), (4.5, 5.5)))
+# How many an image, and their radius in px: of tiny ones a side is 2.5 % of the image's.
+KINDS = (("large", (1, 1), (42.5, 52.5)), ("medium", (4, 7), (18.0, 24.0)), ("tiny", (6, 10), (3.5, 4.5)))
 COLOURS = {"large": (120, 60, 160), "medium": (225, 130, 130), "tiny": (105, 40, 145)}
 
 

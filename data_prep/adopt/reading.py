@@ -1,13 +1,16 @@
 """TFRecords of somebody's own and their label map, read whole, and what a dataset.json says of them."""
 
 import collections
+import hashlib
 import os
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
+from common import files
 from common.errors import DataError, UsageError
 from common.text import counted
 from data_prep.check import inputs, scan
 from data_prep.check.problems import ERROR, KINDS, WARNING, Findings, place_text, sentence
+from data_prep.wording import name_text
 from data_prep.writer import dataset
 from data_prep.writer.shards import MAGIC
 
@@ -62,6 +65,11 @@ def _find(given):
             raise UsageError(
                 f"The API would take the path {shard.path} for a pattern ({' '.join(MAGIC)}).",
                 "Give the file, or its folder, a name without these signs.",
+            )
+        if name_text(shard.path) != shard.path:
+            raise UsageError(
+                f"The path {name_text(shard.path)} is no text in UTF-8, as a config has to be.",
+                "Give the file, or its folder, another name.",
             )
     return sources
 
@@ -135,8 +143,14 @@ def describe(adopted: Adopted, name: str, label_map: str, file_name: Callable[[s
         ),
         "most_boxes": most_boxes,
         "config": _config(splits, max(names), label_map, report.masks, most_boxes),
-        "made_from": {"records": adopted.splits, "label_map": adopted.label_map},
+        "made_from": made_from(adopted.splits, adopted.label_map),
     }
+
+
+def made_from(splits: Mapping[str, Sequence[str]], label_map: str) -> Dict[str, Any]:
+    """What tells whether a description is still of the same files; splits: {split: its files}."""
+    label_map_sha256 = hashlib.sha256(files.read(label_map)).hexdigest()
+    return {"records": splits, "label_map": label_map, "label_map_sha256": label_map_sha256}
 
 
 def _split(count, names, file_name):

@@ -274,6 +274,80 @@ def test_a_source_that_is_no_folder_is_refused(machine, source):
     assert (done.returncode, done.err.splitlines()[0]) == (2, f"SOURCE={source} is not a folder.")
 
 
+ADOPT = ("adopt", "--records", "../mine/a.record-*", "../mine/c.record", "--val", "../mine/b.record", "--label-map")
+
+
+def test_records_that_are_there_are_adopted_with_absolute_paths(machine, tmp_path):
+    machine.add_python()
+    done = machine.run(*ADOPT, "../mine/map.pbtxt")
+    mine = f"{tmp_path}/mine"
+    assert (
+        f"ran entrypoint.py data adopt --records {mine}/a.record-* {mine}/c.record --val {mine}/b.record "
+        f"--label-map {mine}/map.pbtxt --out {machine.root}/data/mine-adopted" in done.out
+    )
+    done = machine.run(*ADOPT, "../mine/map.pbtxt", "--test", "../t.record", "--out", "data/own", DATA_DIR="../other")
+    assert f"--test {tmp_path}/t.record --label-map" in done.out and f"--out {machine.root}/data/own" in done.out
+
+
+def test_a_container_adopts_what_lies_in_the_datas_folder(machine, tmp_path):
+    machine.add_docker()
+    (tmp_path / "maps").mkdir()
+    out = machine.run(*ADOPT, "../maps/map.pbtxt", DATA_DIR="..").out
+    assert f"--volume {tmp_path}/maps" not in out  # that is in it, too
+    assert (
+        "data adopt --records /data/mine/a.record-* /data/mine/c.record --val /data/mine/b.record "
+        "--label-map /data/maps/map.pbtxt --out /data/mine-adopted" in out
+    )
+    out = machine.run(*ADOPT, "../maps/map.pbtxt", DATA_DIR="../mine").out
+    assert f"--volume {tmp_path}/maps:{tmp_path}/maps:ro" in out and f"--label-map {tmp_path}/maps/map.pbtxt" in out
+    assert "--records /data/a.record-* /data/c.record" in out
+
+
+def test_records_that_a_container_could_not_train_on_are_refused(machine, tmp_path):
+    machine.add_docker()
+    done = machine.run(*ADOPT, "../mine/map.pbtxt")
+    assert done.returncode == 2
+    assert done.err.startswith(f"{tmp_path}/mine/a.record-* does not lie in {machine.root}/data, and")
+    assert "DATA_DIR" in done.err and "RUN_IN=venv" in done.err
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "outside.record").write_bytes(b"")
+    (tmp_path / "mine" / "a.record-1").symlink_to(tmp_path / "outside.record")
+    done = machine.run(*ADOPT, "../mine/map.pbtxt", DATA_DIR="../mine")
+    assert done.returncode == 2 and f"{tmp_path}/mine/a.record-1 does not lie in {tmp_path}/mine" in done.err
+    done = machine.run(*ADOPT, "../mine/map.pbtxt", "--out", "../elsewhere", DATA_DIR="../mine")
+    assert done.returncode == 2 and not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("missing", ["RECORDS", "VAL", "LABEL_MAP"])
+def test_adopting_needs_all_three(machine, missing):
+    given = {"RECORDS": ["--records", "a"], "VAL": ["--val", "b"], "LABEL_MAP": ["--label-map", "c"]}
+    given[missing] = given[missing][:1] + ([""] if missing == "LABEL_MAP" else [])
+    done = machine.run("adopt", *[word for words in given.values() for word in words])
+    assert (done.returncode, done.err.splitlines()[0]) == (2, f"make adopt needs {missing}=.")
+
+
+def test_a_dataset_is_looked_at_where_a_training_runs(machine):
+    machine.add_python()
+    assert f"data check {machine.root}/data/mine" in machine.run("check", "data/mine").out
+    assert f"data show {machine.root}/data/mini-pets" in machine.run("show", "mini-pets").out
+    machine.add_docker()
+    assert "data check /data/mine" in machine.run("check", "data/mine").out
+    done = machine.run("show", "../elsewhere")
+    assert done.returncode == 2 and "is not below" in done.err
+    assert machine.run("check").returncode == 2
+
+
+def test_a_config_is_written_for_the_devices_of_the_machine(machine, tmp_path):
+    machine.add_python()
+    done = machine.run("config", "--model", "ssd_mobilenet_v2")
+    assert "ran entrypoint.py config --model ssd_mobilenet_v2 DEVICE=cpu" in done.out
+    machine.add_docker()
+    for out, there in (("data/a/x.config", "/data/a/x.config"), ("runs/x.config", "/runs/x.config")):
+        assert f"config --out {there}" in machine.run("config", "--out", out).out
+    out = machine.run("config", "--out", "../x.config").out
+    assert f"--volume {tmp_path}:{tmp_path}" in out and f"config --out {tmp_path}/x.config" in out
+
+
 def test_mini_pets_need_no_source(machine):
     machine.add_python()
     done = machine.run("data", "mini-pets", PETS_DIR="nowhere")

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 from common import ownership
 from common.errors import SETTINGS_REFUSED, Refused
 from common.project import PROJECT_DIR
+from data_prep.tfrecord import label_map
 from data_prep.writer import shards
 from data_prep.writer.dataset import DATASET_FILE
 from tfod_train.settings import Settings
@@ -38,8 +39,10 @@ class Named(NamedTuple):
 
     def made_from(self) -> Dict[str, Any]:
         """What that description has as made_from while nothing has changed."""
+        from data_prep.adopt import reading
+
         files = {split: sorted(_files(patterns)) for split, patterns in self.patterns.items()}
-        return {"records": files, "label_map": self.label_map}
+        return reading.made_from(files, self.label_map)
 
 
 def filled_in(paths: Any) -> List[str]:
@@ -75,7 +78,7 @@ def named_by(settings: Settings, default_folder: str) -> Optional[Named]:
 
 
 def dataset_of(named: Named) -> Optional[str]:
-    """The folder of a dataset.json whose records these are, all of them; None where they are nobody's."""
+    """The folder of a dataset.json whose records and classes these are, all of them; None where they are nobody's."""
     folders = {os.path.dirname(one) for patterns in named.patterns.values() for one in patterns}
     if len(folders) != 1:
         return None
@@ -86,9 +89,14 @@ def dataset_of(named: Named) -> Optional[str]:
             _real(_files(patterns)) == _real(_files(shards.patterns(folder, description["splits"][split])))
             for split, patterns in named.patterns.items()
         )
-    except (KeyError, TypeError):
+        classes = label_map.read(named.label_map).names == label_map.read(_path_of_map(folder, description)).names
+    except (KeyError, TypeError, ValueError, OSError):
         return None
-    return folder if same else None
+    return folder if same and classes else None
+
+
+def _path_of_map(folder, description):
+    return os.path.join(folder, description["label_map"])
 
 
 def _parsed(path, settings):

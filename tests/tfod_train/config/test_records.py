@@ -153,3 +153,17 @@ def test_the_preflight_reads_none_and_says_what_a_training_does(settings_for):
 
     line, dataset = checks._records(settings_for())
     assert dataset is None and "a training reads them first" in line.text
+
+
+def test_other_names_for_the_ids_are_another_dataset(settings_for, theirs):
+    settings = settings_for()
+    adopted(settings)
+    (theirs / "label_map.pbtxt").write_text(LABEL_MAP.replace("cat", "owl"))
+    assert adopted(settings).classes == ["owl", "dog"]
+
+
+def test_records_of_a_described_dataset_with_other_classes_are_not_that_dataset(settings_for, mini, theirs):
+    description = json.loads((mini / "dataset.json").read_text())
+    train, val = (str(mini / description["splits"][split]["pattern"]) for split in ("train", "val"))
+    settings = settings_for(train=train, val=val)
+    assert records.dataset_of(datasets.own_records(settings)) is None
