@@ -73,7 +73,7 @@ def _as_it_began(run):
     return run._replace(changes=[line for line in run.changes if line.partition(":")[0] not in BEGAN_WITH])
 
 
-def _begin(run, config_text):
+def _begin(run, config_text=None):
     """Writes down what the run is, and the config that was written for it."""
     whole = copy.deepcopy(run.config)
     if run.start_step:

@@ -16,7 +16,7 @@ def written_for(dataset, model):
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
-def test_it_trains_as_it_stands_without_a_warning(model, cells_dataset, read_settings, two_cpus):
+def test_it_trains_as_it_stands_and_warns_of_no_more_than_it_says(model, cells_dataset, read_settings, two_cpus):
     from tests.tfod_train.config.test_shipped_configs import READ_ALL_THE_SAME, deprecated
     from tfod_train.config import pipeline
     from tfod_train.preflight import boxes
@@ -26,7 +26,10 @@ def test_it_trains_as_it_stands_without_a_warning(model, cells_dataset, read_set
     assert deprecated(config) <= READ_ALL_THE_SAME
     made = pipeline.effective(config, read_settings(DEVICE="cpu", BATCH_SIZE="2"), cells_dataset, two_cpus)
     assert pipeline.model_of(made.config).num_classes == 3
-    assert boxes.warnings(made.config, cells_dataset) == []
+    # Maps of 16 px are too coarse for the tiny ones, and the config says so beside its anchors.
+    short = "still short for tiny" in written.choices.anchors.reason
+    assert short == (model not in ("ssd_mobilenet_v1_small", "ssd_resnet50_fpn"))
+    assert all("class tiny" in what and short for what, _ in boxes.warnings(made.config, cells_dataset))
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))

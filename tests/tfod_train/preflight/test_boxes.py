@@ -8,6 +8,7 @@ from data_prep.tfrecord import codec
 from data_prep.writer.dataset import label_map_text
 from tests.data_prep.foreign_records import example, write
 from tfod_train.config.dataset import Dataset
+from tfod_train.fitted_config import boxes as sampled
 from tfod_train.preflight import boxes
 
 pytestmark = pytest.mark.usefixtures("protos")
@@ -67,7 +68,7 @@ def test_more_boxes_than_the_model_can_find_are_a_warning(told):
 
 
 def test_the_sample_is_taken_from_each_shard(told, monkeypatch):
-    monkeypatch.setattr(boxes, "IMAGES_LOOKED_AT", 4)
+    monkeypatch.setattr(sampled, "IMAGES_LOOKED_AT", 4)
     payloads = [both(number) if number % 2 else example(number, boxes=[LARGE]) for number in range(20)]
     ((what, _),) = told(*payloads)
     assert "in 4 images looked at: class dog: 0% of its boxes" in what and "(0 of 2)" in what
