@@ -24,6 +24,15 @@ def draw(folder, images, seed=7):
     return folder
 
 
+def converted(folder, images):
+    """The dataset of as many drawn images, in folder/cells."""
+    from data_prep.__main__ import main as data_prep
+
+    draw(folder / "raw", images)
+    assert data_prep(["dataset", "--source", str(folder / "raw"), "--out", str(folder / "cells")]) == 0
+    return folder / "cells"
+
+
 def _image(path, chance):
     """Draws an image; returns (class, (xmin, ymin, xmax, ymax)) of each object."""
     # Drawn twice as large and shrunk: edges are smooth, as a lens makes them.

@@ -16,12 +16,7 @@ STEPS = "300"
 
 @pytest.fixture(scope="module")
 def cells_folder(tmp_path_factory):
-    from data_prep.__main__ import main as data_prep
-
-    folder = tmp_path_factory.mktemp("cells")
-    cells.draw(folder / "raw", 160)
-    assert data_prep(["dataset", "--source", str(folder / "raw"), "--out", str(folder / "cells")]) == 0
-    return folder / "cells"
+    return cells.converted(tmp_path_factory.mktemp("cells"), 160)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,6 @@
 """Which checkpoints of a run are evaluated, when that ends, and what people see of it."""
 
-import contextlib
-import fcntl
 import os
-import shutil
 import time
 from typing import Callable
 
@@ -162,9 +159,7 @@ class _Evaluations(object):
 
     def _evaluate_once(self, checkpoint, step):
         """Evaluates one checkpoint unless that was done, by this process or another; shows the result."""
-        with open(self._out.lock, "w") as lock:
-            with contextlib.suppress(OSError):  # some network file systems have no locks
-                fcntl.flock(lock, fcntl.LOCK_EX)
+        with measure.one_at_a_time(self._out):
             metrics, identity = self._read_metrics(), evaluations.identity(checkpoint)
             entry = evaluations.done(metrics, step, identity)
             if entry is not None:
@@ -176,10 +171,7 @@ class _Evaluations(object):
         self._measure.show(entry)
 
     def _evaluate_in_hand(self, checkpoint, step, metrics):
-        aside = self._out.in_hand
-        shutil.rmtree(aside, ignore_errors=True)
-        try:
-            in_hand = best.set_aside(checkpoint, aside)
+        with measure.in_hand(self._out, checkpoint) as in_hand:
             entry = dict(self._measure.entry(in_hand), checkpoint=evaluations.identity(in_hand))
             before = [one for one in metrics["evaluations"] if one["step"] != step]
             if len(before) < len(metrics["evaluations"]):
@@ -193,8 +185,6 @@ class _Evaluations(object):
                     files.write(self._out.best_detections, drawn.read())
             metrics["best_step"] = evaluations.best(metrics)["step"]
             write_json(self._out.metrics, metrics)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
         return entry
 
     def _otherwise(self, entry):

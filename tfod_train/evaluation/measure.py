@@ -1,11 +1,15 @@
 """One checkpoint, measured on every image of a split once: its entry, its drawing, its TensorBoard events."""
 
+import contextlib
+import fcntl
 import glob
+import shutil
 import time
-from typing import Any, Dict, NamedTuple
+from typing import Any, Dict, Iterator, NamedTuple
 
 from common import files
 from common.errors import PREFLIGHT_FAILED, Refused
+from tfod_train.checkpoints import best
 from tfod_train.devices import devices as device_choice
 from tfod_train.process.console import Console, duration
 from tfod_train.process.health import Health
@@ -113,6 +117,29 @@ class Measure(object):
         )
         self._console.say(f"Detections are drawn in {self._places.drawing}.")
         self._console.say(f"Results are in {self._run_dir}.")
+
+
+@contextlib.contextmanager
+def one_at_a_time(out: evaluations.EvaluationDir) -> Iterator[None]:
+    """Waits until no other process evaluates the run, and holds that."""
+    with open(out.lock, "w") as lock:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def in_hand(out: evaluations.EvaluationDir, checkpoint: str) -> Iterator[str]:
+    """The path of a checkpoint that stays while it is evaluated, though the training deletes its own.
+
+    Raises:
+        best.Gone: it is not there any more, or torn.
+    """
+    shutil.rmtree(out.in_hand, ignore_errors=True)
+    try:
+        yield best.set_aside(checkpoint, out.in_hand)
+    finally:
+        shutil.rmtree(out.in_hand, ignore_errors=True)
 
 
 def check_records(config: Any) -> None:

@@ -3,10 +3,7 @@
 Its results have files of their own: they choose no best checkpoint and stop no training.
 """
 
-import contextlib
-import fcntl
 import os
-import shutil
 from typing import Any, Callable, Dict, NamedTuple
 
 from common.errors import PREFLIGHT_FAILED, SETTINGS_REFUSED, Refused
@@ -57,9 +54,7 @@ def run(settings: Settings, console: Console, afterwards: Callable[[RunDir], Non
     os.makedirs(out.path, exist_ok=True)
     places = measure.Places(out.test_detections, out.test_events)
     measuring = measure.Measure(measure.Evaluated(run_dir, settings, devices), config, places, console, Health())
-    with open(out.lock, "w") as lock:
-        with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with measure.one_at_a_time(out):
         entry = _entry(out, chosen, measuring, console)
     afterwards(run_dir)
     measuring.show(entry)
@@ -126,17 +121,13 @@ def _entry(out, chosen, measuring, console) -> Dict[str, Any]:
     if entry:
         console.say(f"Step {chosen.step} was evaluated before.")
         return entry
-    aside = out.in_hand
-    shutil.rmtree(aside, ignore_errors=True)
     try:
-        in_hand = best.set_aside(chosen.checkpoint, aside)
-        entry = dict(measuring.entry(in_hand), checkpoint=identity, split=SPLIT)
+        with measure.in_hand(out, chosen.checkpoint) as in_hand:
+            entry = dict(measuring.entry(in_hand), checkpoint=identity, split=SPLIT)
     except best.Gone as why:
         raise Refused(
             f"Checkpoint {chosen.checkpoint} cannot be evaluated: {why}.", "Evaluate again.", PREFLIGHT_FAILED
         ) from why
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
     metrics["evaluations"] = [one for one in metrics["evaluations"] if one["step"] != chosen.step] + [entry]
     write_json(out.test_metrics, metrics)
     return entry

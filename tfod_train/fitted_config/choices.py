@@ -72,12 +72,9 @@ def make(model: Model, dataset: Dataset, sample: Sample, data_dir: str) -> Choic
 
 def _anchors(model, fitted, sample):
     before, boxes = anchors.usual(model, sample), sample.boxes_by_class()
-    served = sorted(
-        (fitted.shares[name], printable(name, 40), boxes[name], before[name], fitted.shares[name])
-        for name in sample.names
-    )
-    rows = [(name, count, f"{old:.0%}", f"{new:.0%}") for _, name, count, old, new in served]
-    low = [name for name, _, _, new in rows if int(new[:-1]) < 100 * anchors.SERVED]
+    names = sorted(sample.names, key=lambda name: (fitted.shares[name], name))
+    rows = [(printable(name, 40), boxes[name], f"{before[name]:.0%}", f"{fitted.shares[name]:.0%}") for name in names]
+    low = [printable(name, 40) for name in names if round(fitted.shares[name], 2) < anchors.SERVED]
     reason = "Fitted to the boxes: every class has its anchors."
     if not rows:
         reason = "Nothing could be fitted: no box was found in the images looked at."

@@ -28,8 +28,7 @@ class Model(NamedTuple):
 
     about: half a sentence for lists. template: of templates/. pyramids: the cheapest first. sides: the longer sides of
     the input that are tried, px, ascending. usual: the anchors' fields in the model's own sample config, at usual_size
-    (width, height): what "before" means. zoo: name of the model zoo's checkpoint. extra: what else the template asks
-    for.
+    (width, height): what "before" means. zoo: name of the model zoo's checkpoint. small: a quarter of the channels.
     """
 
     about: str
